@@ -1,0 +1,205 @@
+//! Reads a tree back from netCDF-4, trusting nothing in the file.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use netcdf_reader::{NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable};
+
+use super::{CRC, Data, FORMAT, Group, NcError, Tree, VERSION, Var};
+use crate::guard::{first_line, guarded};
+
+const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
+/// Deflate shrinks by at most this factor.
+const DEFLATE: u64 = 1032;
+
+impl Tree {
+    /// Reads the file and checks that it is what was written.
+    pub(crate) fn read(path: &Path) -> Result<Self, NcError> {
+        let name = || path.display().to_string();
+        let fail = |cause: std::io::Error| match cause.kind() {
+            ErrorKind::NotFound => NcError::Missing { path: name() },
+            _ => NcError::Read { path: name(), cause: first_line(&cause.to_string()) },
+        };
+        if !fs::metadata(path).map_err(fail)?.is_file() {
+            return Err(NcError::NotFile { path: name() });
+        }
+        let bytes = Bytes(Arc::new(fs::read(path).map_err(fail)?));
+        let copy = bytes.clone();
+        let wrong = guarded(|| decode(bytes)).unwrap_or_else(|cause| Err(Wrong::Damaged(cause)));
+        wrong.map_err(|wrong| wrong.named(name(), &copy.0))
+    }
+}
+
+/// The file's bytes, shared with the reader.
+#[derive(Clone)]
+struct Bytes(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// What is wrong, before the path is known.
+enum Wrong {
+    NotNetcdf,
+    Foreign,
+    Newer(u32),
+    Truncated(u64),
+    Altered,
+    Damaged(String),
+}
+
+impl Wrong {
+    fn named(self, path: String, bytes: &[u8]) -> NcError {
+        match self {
+            Self::NotNetcdf => NcError::NotNetcdf { path },
+            Self::Foreign => NcError::Foreign { path },
+            Self::Newer(format) => NcError::Newer { path, format, known: VERSION },
+            Self::Truncated(expected) => {
+                NcError::Truncated { path, found: bytes.len() as u64, expected }
+            }
+            Self::Altered => NcError::Altered { path },
+            // A file of another program may use what this reader does not know.
+            Self::Damaged(_) if !bytes.windows(FORMAT.len()).any(|at| at == FORMAT.as_bytes()) => {
+                NcError::Foreign { path }
+            }
+            Self::Damaged(cause) => NcError::Damaged { path, cause: first_line(&cause) },
+        }
+    }
+}
+
+impl From<netcdf_reader::Error> for Wrong {
+    fn from(error: netcdf_reader::Error) -> Self {
+        Self::Damaged(error.to_string())
+    }
+}
+
+fn decode(bytes: Bytes) -> Result<Tree, Wrong> {
+    let length = bytes.0.len() as u64;
+    check_start(&bytes.0)?;
+    let limit = length.saturating_mul(DEFLATE);
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let defaults = NcOpenOptions::default();
+    let max_chunk_bytes = defaults.max_chunk_bytes.min(most);
+    let options = NcOpenOptions { max_chunk_bytes, max_read_bytes: most, ..defaults };
+    let file = NcFile::from_owner(bytes, options)?;
+    let root = file.root_group()?;
+    let stored = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {
+        (None, None) => return Err(Wrong::Foreign),
+        (Some(format), crc) => match (format.parse::<u32>(), crc) {
+            (Ok(VERSION), Some(crc)) => crc,
+            (Ok(newer), _) if newer > VERSION => return Err(Wrong::Newer(newer)),
+            _ => return Err(Wrong::Altered),
+        },
+        _ => return Err(Wrong::Altered),
+    };
+    let mut reader = Reader { file: &file, length, left: limit };
+    let groups = root.groups.iter().map(|group| reader.group(group)).collect::<Result<_, _>>()?;
+    let tree = Tree { groups };
+    if stored == format!("{:08x}", tree.checksum()) { Ok(tree) } else { Err(Wrong::Altered) }
+}
+
+/// Tells other files and cut-off ones from the first bytes.
+fn check_start(bytes: &[u8]) -> Result<(), Wrong> {
+    if bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
+        return Err(Wrong::Truncated(MAGIC.len() as u64));
+    }
+    if bytes.starts_with(b"CDF") {
+        return Err(Wrong::Foreign);
+    }
+    if !bytes.starts_with(MAGIC) {
+        return Err(Wrong::NotNetcdf);
+    }
+    // The header that gpfuse writes (version 2, 8-byte addresses) holds the file's length.
+    const LENGTH: std::ops::Range<usize> = 28..36;
+    let is_ours = matches!(bytes.get(8..10), Some([2, 8]));
+    match bytes.get(LENGTH).and_then(|at| <[u8; 8]>::try_from(at).ok()) {
+        None => Err(Wrong::Truncated(LENGTH.end as u64)),
+        Some(end) if is_ours && u64::from_le_bytes(end) > bytes.len() as u64 => {
+            Err(Wrong::Truncated(u64::from_le_bytes(end)))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn text(attribute: Option<&NcAttribute>) -> Option<String> {
+    attribute.and_then(|attribute| attribute.value.as_string())
+}
+
+fn texts(attributes: &[NcAttribute]) -> Result<Vec<(String, String)>, Wrong> {
+    let pair = |attribute: &NcAttribute| match attribute.value.as_string() {
+        Some(text) => Ok((attribute.name.clone(), text)),
+        None => Err(Wrong::Altered),
+    };
+    attributes.iter().map(pair).collect()
+}
+
+struct Reader<'a> {
+    file: &'a NcFile,
+    length: u64,
+    /// Bytes that the rest of the file can at most unpack to.
+    left: u64,
+}
+
+impl Reader<'_> {
+    fn group(&mut self, group: &NcGroup) -> Result<Group, Wrong> {
+        let mut dims = Vec::with_capacity(group.dimensions.len());
+        for dim in &group.dimensions {
+            let size = usize::try_from(dim.size).map_err(|_| Wrong::Altered)?;
+            dims.push((dim.name.clone(), size));
+        }
+        let mut vars = Vec::with_capacity(group.variables.len());
+        for var in &group.variables {
+            vars.push(self.var(&group.name, var)?);
+        }
+        Ok(Group { name: group.name.clone(), dims, attrs: texts(&group.attributes)?, vars })
+    }
+
+    fn var(&mut self, group: &str, var: &NcVariable) -> Result<Var, Wrong> {
+        let path = format!("{group}/{}", var.name);
+        let mut attrs = texts(&var.attributes)?;
+        let count = var.num_elements().map_err(|error| Wrong::Damaged(error.to_string()))?;
+        let data = match var.dtype {
+            NcType::Double => {
+                self.spend(&path, count, 8)?;
+                Data::F64(self.file.read_variable::<f64>(&path)?.into_iter().collect())
+            }
+            NcType::Int64 => {
+                self.spend(&path, count, 8)?;
+                Data::I64(self.file.read_variable::<i64>(&path)?.into_iter().collect())
+            }
+            NcType::Byte if attrs.iter().any(|(n, t)| n == "dtype" && t == "bool") => {
+                self.spend(&path, count, 1)?;
+                attrs.retain(|(name, _)| name != "dtype");
+                let bytes = self.file.read_variable::<i8>(&path)?;
+                if bytes.iter().any(|byte| !matches!(byte, 0 | 1)) {
+                    return Err(Wrong::Altered);
+                }
+                Data::Bool(bytes.into_iter().map(|byte| byte == 1).collect())
+            }
+            NcType::String => {
+                // Each text has a reference of 16 bytes, which is not compressed.
+                if count.saturating_mul(16) > self.length {
+                    return Err(implausible(&path, count));
+                }
+                Data::Str(self.file.read_variable_as_strings(&path)?)
+            }
+            _ => return Err(Wrong::Altered),
+        };
+        let dims = var.dimensions.iter().map(|dim| dim.name.clone()).collect();
+        Ok(Var { name: var.name.clone(), dims, data, attrs })
+    }
+
+    fn spend(&mut self, path: &str, count: u64, size: u64) -> Result<(), Wrong> {
+        let needed = count.checked_mul(size).and_then(|bytes| self.left.checked_sub(bytes));
+        self.left = needed.ok_or_else(|| implausible(path, count))?;
+        Ok(())
+    }
+}
+
+fn implausible(path: &str, count: u64) -> Wrong {
+    Wrong::Damaged(format!("variable `{path}` claims {count} values, more than the file can hold"))
+}

@@ -1,0 +1,231 @@
+//! Reads a delimited text table row by row.
+
+use std::io::{self, ErrorKind, Read};
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+
+use super::Table;
+use super::error::{Place, TableError, show};
+use super::select::select;
+
+/// How a text table is to be read.
+pub(super) struct Text<'a> {
+    /// The name for messages.
+    pub(super) path: &'a str,
+    /// Whether the input comes out of gzip, for the choice of message.
+    pub(super) gzip: bool,
+    /// The byte between two cells.
+    pub(super) separator: u8,
+}
+
+impl Text<'_> {
+    /// Reads the wanted columns.
+    pub(super) fn read(
+        &self,
+        input: &mut dyn Read,
+        wanted: Option<&[&str]>,
+    ) -> Result<Table, TableError> {
+        let mut rows = Rows::new(self, input);
+        let header = self.names(&mut rows)?;
+        let at = self.choose(&header, wanted)?;
+        let mut columns = vec![Vec::new(); at.len()];
+        let mut row = 0;
+        while rows.next()? {
+            if header.len() > 1 && rows.is_blank() {
+                continue;
+            }
+            row += 1;
+            if header.len() == 1 && rows.skipped {
+                let place = self.place(row, rows.line - 1, &header[0]);
+                return Err(TableError::NoValue { place });
+            }
+            if rows.record.len() != header.len() {
+                return Err(self.length(row, &rows, header.len()));
+            }
+            for (column, &i) in columns.iter_mut().zip(&at) {
+                column.push(self.number(row, rows.line, &header[i], &rows.record[i])?);
+            }
+        }
+        let path = self.path.to_owned();
+        if row == 0 {
+            return Err(TableError::HeaderOnly { path });
+        }
+        let names = at.iter().map(|&i| header[i].clone()).collect();
+        Ok(Table { path, names, columns, rows: row })
+    }
+
+    /// Reads the names only.
+    pub(super) fn header(&self, input: &mut dyn Read) -> Result<Vec<String>, TableError> {
+        let header = self.names(&mut Rows::new(self, input))?;
+        self.choose(&header, Some(&[]))?;
+        Ok(header)
+    }
+
+    fn names(&self, rows: &mut Rows<'_>) -> Result<Vec<String>, TableError> {
+        let path = || self.path.to_owned();
+        loop {
+            if !rows.next()? {
+                return Err(TableError::Empty { path: path() });
+            }
+            if !rows.is_blank() {
+                break;
+            }
+        }
+        let mut header = Vec::with_capacity(rows.record.len());
+        for cell in &rows.record {
+            // A NUL means text in UTF-16, or no text at all.
+            match str::from_utf8(cell) {
+                Ok(name) if !name.contains('\0') => header.push(name.trim().to_owned()),
+                _ => return Err(TableError::HeaderNotUtf8 { path: path() }),
+            }
+        }
+        let expected = if self.separator == b',' { "commas" } else { "tabs" };
+        if let [name] = header.as_slice()
+            && name.contains([',', ';', '\t'])
+        {
+            return Err(TableError::Separator { path: path(), header: show(name), expected });
+        }
+        Ok(header)
+    }
+
+    fn choose(&self, header: &[String], wanted: Option<&[&str]>) -> Result<Vec<usize>, TableError> {
+        let chosen = select(self.path, header, wanted);
+        let named = |name: &&str| header.iter().any(|known| known == name);
+        // Numbers may be names, but only if the caller knows them as such.
+        let known = wanted.is_some_and(|names| !names.is_empty() && names.iter().all(named));
+        if !known && header.iter().all(|name| name.parse::<f64>().is_ok()) {
+            let first = header.first().map(|name| show(name)).unwrap_or_default();
+            return Err(TableError::NoHeader { path: self.path.to_owned(), first });
+        }
+        chosen
+    }
+
+    fn number(&self, row: usize, line: u64, name: &str, cell: &[u8]) -> Result<f64, TableError> {
+        let place = || self.place(row, line, name);
+        let text = match str::from_utf8(cell) {
+            Ok(text) => text.trim(),
+            Err(_) => return Err(TableError::NotUtf8 { place: place() }),
+        };
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            Ok(_) => Err(TableError::NonFinite { place: place(), value: show(text) }),
+            Err(_) if text.is_empty() => Err(TableError::NoValue { place: place() }),
+            Err(_) => Err(TableError::Text { place: place(), value: show(text) }),
+        }
+    }
+
+    fn place(&self, row: usize, line: u64, name: &str) -> Place {
+        Place { path: self.path.to_owned(), row, line: Some(line), column: show(name) }
+    }
+
+    fn length(&self, row: usize, rows: &Rows<'_>, expected: usize) -> TableError {
+        let cure = if rows.newlines() > 0 {
+            "a quote is opened and not closed on that line"
+        } else {
+            "add or remove separators"
+        };
+        let (path, found) = (self.path.to_owned(), rows.record.len());
+        TableError::Length { path, row, line: rows.line, found, expected, cure }
+    }
+
+    fn failure(&self, error: csv::Error) -> TableError {
+        let path = self.path.to_owned();
+        match error.into_kind() {
+            csv::ErrorKind::Io(cause) if self.gzip => match cause.kind() {
+                ErrorKind::UnexpectedEof => TableError::GzipTruncated { path },
+                _ => {
+                    let cause = crate::guard::first_line(&cause.to_string());
+                    TableError::GzipDamaged { path, cause }
+                }
+            },
+            csv::ErrorKind::Io(cause) => super::failure(self.path, &cause),
+            other => TableError::Read { path, cause: format!("{other:?}") },
+        }
+    }
+}
+
+/// The records of a text, each with the line it starts on.
+struct Rows<'a> {
+    text: &'a Text<'a>,
+    reader: Reader<Lines<'a>>,
+    record: ByteRecord,
+    line: u64,
+    /// Whether empty lines came before the record.
+    skipped: bool,
+}
+
+impl<'a> Rows<'a> {
+    fn new(text: &'a Text<'a>, input: &'a mut dyn Read) -> Self {
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(text.separator)
+            .buffer_capacity(1 << 16)
+            .from_reader(Lines { input, after_cr: false, last: b'\n' });
+        Self { text, reader, record: ByteRecord::new(), line: 1, skipped: false }
+    }
+
+    fn next(&mut self) -> Result<bool, TableError> {
+        let start = self.reader.position().line();
+        let more = self.reader.read_byte_record(&mut self.record);
+        if !more.map_err(|error| self.text.failure(error))? {
+            return Ok(false);
+        }
+        // The reader passes over empty lines, so the record's line is counted from its end; a
+        // quote that is never closed takes in that end, too.
+        let end = self.reader.position().line();
+        self.line = end.saturating_sub(1 + self.newlines()).max(start);
+        self.skipped = self.line > start;
+        Ok(true)
+    }
+
+    fn newlines(&self) -> u64 {
+        let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count();
+        inside as u64
+    }
+
+    fn is_blank(&self) -> bool {
+        self.record.len() == 1 && self.record[0].trim_ascii().is_empty()
+    }
+}
+
+/// Turns every line ending into a single newline and ends the last line, without which lines
+/// cannot be counted.
+struct Lines<'a> {
+    input: &'a mut dyn Read,
+    after_cr: bool,
+    last: u8,
+}
+
+impl Read for Lines<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let got = self.input.read(buffer)?;
+            if got == 0 {
+                if self.last == b'\n' {
+                    return Ok(0);
+                }
+                self.last = b'\n';
+                buffer[0] = b'\n';
+                return Ok(1);
+            }
+            let mut kept = 0;
+            for i in 0..got {
+                let byte = buffer[i];
+                let second_half = byte == b'\n' && self.after_cr;
+                self.after_cr = byte == b'\r';
+                if !second_half {
+                    buffer[kept] = if byte == b'\r' { b'\n' } else { byte };
+                    kept += 1;
+                }
+            }
+            if kept > 0 {
+                self.last = buffer[kept - 1];
+                return Ok(kept);
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Tables of numbers with named columns, read from CSV or Parquet and written as CSV.
+
+mod csv;
+mod error;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+mod parquet;
+#[cfg(test)]
+#[cfg(feature = "parquet")]
+mod parquet_tests;
+mod select;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::fs::File;
+use std::io::{self, Cursor, ErrorKind, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+pub(crate) use self::error::TableError;
+pub(crate) use self::write::{CsvSink, write_csv};
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const PARQUET: [u8; 4] = *b"PAR1";
+
+/// A table of finite numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Table {
+    /// The file as it is called in messages.
+    pub(crate) path: String,
+    /// The names of [`Table::columns`]: those asked for, in that order.
+    pub(crate) names: Vec<String>,
+    /// One vector of [`Table::rows`] numbers per name.
+    pub(crate) columns: Vec<Vec<f64>>,
+    /// The number of rows, at least one.
+    pub(crate) rows: usize,
+}
+
+impl Table {
+    /// Reads the `wanted` columns, or all of them; other columns may hold anything.
+    ///
+    /// `-` is standard input. A name ending in `.parquet` must be Parquet and one in `.tsv` is
+    /// separated by tabs; gzip is recognised by its first bytes.
+    pub(crate) fn read(path: &Path, wanted: Option<&[&str]>) -> Result<Self, TableError> {
+        let source = Source::open(path)?;
+        match source.kind {
+            Kind::Text { mut input, gzip, separator } => {
+                csv::Text { path: &source.path, gzip, separator }.read(&mut input, wanted)
+            }
+            Kind::Parquet(file) => parquet::read(&source.path, file, wanted),
+        }
+    }
+
+    /// The column called `name`.
+    pub(crate) fn column(&self, name: &str) -> Option<&[f64]> {
+        let at = self.names.iter().position(|known| known == name)?;
+        self.columns.get(at).map(Vec::as_slice)
+    }
+}
+
+/// The column names of the file, without its rows. Not for `-`, which can be read only once.
+pub(crate) fn header(path: &Path) -> Result<Vec<String>, TableError> {
+    let source = Source::open(path)?;
+    match source.kind {
+        Kind::Text { mut input, gzip, separator } => {
+            csv::Text { path: &source.path, gzip, separator }.header(&mut input)
+        }
+        Kind::Parquet(file) => parquet::header(&source.path, file),
+    }
+}
+
+/// A name for messages.
+fn label(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+struct Source {
+    path: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Text { input: Box<dyn Read>, gzip: bool, separator: u8 },
+    Parquet(File),
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, TableError> {
+        let label = label(path);
+        let name = path.to_string_lossy().to_lowercase();
+        let stem = name.strip_suffix(".gz").unwrap_or(&name);
+        let fail = |cause: io::Error| failure(&label, &cause);
+        let file = if name == "-" { None } else { Some(File::open(path).map_err(fail)?) };
+        if let Some(file) = &file
+            && file.metadata().map_err(fail)?.is_dir()
+        {
+            return Err(TableError::Folder { path: label });
+        }
+        let mut input: Box<dyn Read> = match &file {
+            Some(file) => Box::new(file.try_clone().map_err(fail)?),
+            None => Box::new(io::stdin()),
+        };
+        let mut magic = Vec::new();
+        input.by_ref().take(PARQUET.len() as u64 + 1).read_to_end(&mut magic).map_err(fail)?;
+        if magic.is_empty() {
+            return Err(TableError::Empty { path: label });
+        }
+        let named = stem.ends_with(".parquet");
+        // A text may begin with a column of that name, but it does not go on with a control byte.
+        let binary = magic.get(4).is_some_and(|b| b.is_ascii_control() && !b.is_ascii_whitespace());
+        if magic.starts_with(&PARQUET) && (named || binary) {
+            let plain = |file: &File| file.metadata().is_ok_and(|meta| meta.is_file());
+            return match file {
+                Some(file) if plain(&file) => Ok(Self { path: label, kind: Kind::Parquet(file) }),
+                _ => Err(TableError::ParquetPipe { path: label }),
+            };
+        }
+        if named {
+            return Err(TableError::NotParquet { path: label });
+        }
+        let gzip = magic.starts_with(&GZIP);
+        let whole = Cursor::new(magic).chain(input);
+        let input: Box<dyn Read> = if gzip {
+            Box::new(MultiGzDecoder::new(io::BufReader::new(whole)))
+        } else {
+            Box::new(whole)
+        };
+        let separator = if stem.ends_with(".tsv") { b'\t' } else { b',' };
+        Ok(Self { path: label, kind: Kind::Text { input, gzip, separator } })
+    }
+}
+
+fn failure(path: &str, cause: &io::Error) -> TableError {
+    let path = path.to_owned();
+    match cause.kind() {
+        ErrorKind::NotFound => TableError::Missing { path },
+        ErrorKind::IsADirectory => TableError::Folder { path },
+        _ => TableError::Read { path, cause: crate::guard::first_line(&cause.to_string()) },
+    }
+}

@@ -1,0 +1,65 @@
+//! Finds the wanted columns in a header.
+
+use std::collections::HashMap;
+
+use super::error::{TableError, show};
+
+/// Positions of the wanted columns in the header, in the order wanted.
+pub(super) fn select(
+    path: &str,
+    header: &[String],
+    wanted: Option<&[&str]>,
+) -> Result<Vec<usize>, TableError> {
+    let mut at: HashMap<&str, usize> = HashMap::with_capacity(header.len());
+    for (second, name) in header.iter().enumerate() {
+        if name.is_empty() {
+            if wanted.is_none() {
+                return Err(TableError::Unnamed { path: path.to_owned(), column: second + 1 });
+            }
+        } else if let Some(first) = at.insert(name, second) {
+            let (path, name) = (path.to_owned(), show(name));
+            return Err(TableError::Duplicate { path, name, first: first + 1, second: second + 1 });
+        }
+    }
+    let Some(wanted) = wanted else { return Ok((0..header.len()).collect()) };
+    let find = |name: &&str| at.get(name).copied().ok_or_else(|| missing(path, header, name));
+    wanted.iter().map(find).collect()
+}
+
+fn missing(path: &str, header: &[String], name: &str) -> TableError {
+    const LISTED: usize = 10;
+    let named = || header.iter().filter(|known| !known.is_empty());
+    let near = named()
+        .map(|known| (distance(&known.to_lowercase(), &name.to_lowercase()), known))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, _)| *distance <= (name.chars().count() / 3).max(1));
+    let hint = near.map(|(_, known)| format!(": did you mean `{}`?", show(known)));
+    let mut known: Vec<String> =
+        named().take(LISTED).map(|known| format!("`{}`", show(known))).collect();
+    let more = named().count().saturating_sub(LISTED);
+    if more > 0 {
+        known.push(format!("and {more} more"));
+    }
+    TableError::NoColumn {
+        path: path.to_owned(),
+        name: show(name),
+        hint: hint.unwrap_or_default(),
+        known: known.join(", "),
+    }
+}
+
+/// Edit distance (insert, delete, replace) of two names.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

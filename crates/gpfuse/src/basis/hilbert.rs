@@ -1,0 +1,306 @@
+//! The fixed Hilbert-space basis: sines on a box, weighted by the spectral density.
+//!
+//! On a box with `centre` and `half_width` L per input (Solin and Särkkä, 2020),
+//! `phi_j(x) = prod_i L_i^-1/2 sin(w_ji (x_i - centre_i + L_i))` with
+//! `w_ji = pi j_i / (2 L_i)`, `j_i = 1..size_i`, and scale `sqrt(S(w_j))` with the kernel's
+//! spectral density S. The features do not depend on the hyperparameters: all GPs of a model
+//! share one block of them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cache, Coefs, GpGrad, GpParams, Work};
+use crate::kernel::Kernel;
+use crate::math::simd::{Level, vectorised};
+use crate::math::{Lanes, Partial, ROWS, WIDTH, fma, total};
+use crate::{Error, Result};
+
+/// The box is this many times the half-range of the data, so that the functions, which are
+/// zero on its edge, do not bend the GP inside (Riutort-Mayol and others, 2023).
+pub const BOX_FACTOR: f64 = 1.3;
+
+/// A fixed basis on a box, for one to three inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hilbert {
+    kernel: Kernel,
+    centre: Vec<f64>,
+    half_width: Vec<f64>,
+    sizes: Vec<usize>,
+}
+
+impl Hilbert {
+    /// With a given box and sizes.
+    pub fn new(
+        kernel: Kernel,
+        centre: Vec<f64>,
+        half_width: Vec<f64>,
+        sizes: Vec<usize>,
+    ) -> Result<Hilbert> {
+        let inputs = sizes.len();
+        if !(1..=3).contains(&inputs) || centre.len() != inputs || half_width.len() != inputs {
+            let problem =
+                format!("the Hilbert basis takes one to three inputs, not {inputs}: use `rff`");
+            return Err(Error::setting("basis", problem));
+        }
+        if sizes.contains(&0) || sizes.iter().product::<usize>() > 100_000 {
+            let problem = format!("{sizes:?} functions per input: use 1 to 100000 in all");
+            return Err(Error::setting("size", problem));
+        }
+        if centre.iter().any(|c| !c.is_finite())
+            || half_width.iter().any(|l| !l.is_finite() || *l <= 0.0)
+        {
+            let problem = format!("centre {centre:?}, half-width {half_width:?} make no box");
+            return Err(Error::setting("box", problem));
+        }
+        Ok(Hilbert { kernel, centre, half_width, sizes })
+    }
+
+    /// With the box of the rows of `x` (row-major, n x inputs), and per input `size`
+    /// functions or, without it, as many as [`Hilbert::default_size`] says.
+    pub fn for_data(
+        kernel: Kernel,
+        x: &[f64],
+        inputs: usize,
+        size: Option<usize>,
+    ) -> Result<Hilbert> {
+        let (mut centre, mut half_width, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..inputs {
+            let column = x.iter().skip(i).step_by(inputs);
+            let (low, high) = column
+                .clone()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |a, &v| (a.0.min(v), a.1.max(v)));
+            let mut distinct: Vec<f64> = column.copied().collect();
+            distinct.sort_by(f64::total_cmp);
+            distinct.dedup();
+            let half_range = if high > low { 0.5 * (high - low) } else { 1.0 };
+            centre.push(0.5 * (low + high));
+            half_width.push(BOX_FACTOR * half_range);
+            sizes.push(size.unwrap_or_else(|| Hilbert::default_size(inputs, distinct.len())));
+        }
+        Hilbert::new(kernel, centre, half_width, sizes)
+    }
+
+    /// Functions per input that resolve the smallest lengthscale worth it: for one input a
+    /// twenty-fifth of the half-range, or the spacing of the data if that is larger; for two
+    /// and three inputs what keeps the product near 250 and 500.
+    pub fn default_size(inputs: usize, distinct: usize) -> usize {
+        let most = match inputs {
+            1 => 60,
+            2 => 16,
+            _ => 8,
+        };
+        // `shortest_lengthscale` inverted, at twice the mean spacing of the data.
+        most.min((0.6 * distinct as f64).ceil() as usize).max(4)
+    }
+
+    /// The shortest lengthscale per input that the basis resolves: with `c = L / half-range`,
+    /// a lengthscale of `1.75 c / size` half-ranges, that is `1.75 L / size`, is the limit
+    /// found for the squared exponential kernel by Riutort-Mayol and others (2023).
+    pub fn shortest_lengthscale(&self) -> Vec<f64> {
+        self.half_width.iter().zip(&self.sizes).map(|(l, s)| 1.75 * l / *s as f64).collect()
+    }
+
+    /// The number of functions: the product of the sizes.
+    pub fn functions(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The kernel that the basis approximates.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Functions per input.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// The box's centre and half-width per input.
+    pub fn domain(&self) -> (&[f64], &[f64]) {
+        (&self.centre, &self.half_width)
+    }
+
+    /// The frequency vector of function `j`; the last input's index runs fastest.
+    fn frequency(&self, mut j: usize, w: &mut [f64]) {
+        for i in (0..self.inputs()).rev() {
+            let index = (j % self.sizes[i] + 1) as f64;
+            w[i] = std::f64::consts::PI * index / (2.0 * self.half_width[i]);
+            j /= self.sizes[i];
+        }
+    }
+
+    /// All functions on one block of rows. In one dimension `sin(j a)` comes from the
+    /// recurrence `sin((j+1) a) = 2 cos(a) sin(j a) - sin((j-1) a)`.
+    pub(super) fn features(&self, x: &[Lanes], out: &mut [Lanes]) {
+        let total = self.functions();
+        let mut stride = total;
+        for i in 0..self.inputs() {
+            stride /= self.sizes[i];
+            let l = self.half_width[i];
+            let norm = l.sqrt().recip();
+            let mut two_cos = [0.0; ROWS];
+            let (mut before, mut now) = ([0.0; ROWS], [0.0; ROWS]);
+            for r in 0..ROWS {
+                let a = std::f64::consts::PI * (x[i][r] - self.centre[i] + l) / (2.0 * l);
+                let (s, c) = a.sin_cos();
+                two_cos[r] = 2.0 * c;
+                now[r] = norm * s;
+            }
+            for j in 0..self.sizes[i] {
+                let block = self.sizes[i] * stride;
+                for start in (j * stride..total).step_by(block) {
+                    for f in &mut out[start..start + stride] {
+                        for r in 0..ROWS {
+                            f[r] = if i == 0 { now[r] } else { f[r] * now[r] };
+                        }
+                    }
+                }
+                for r in 0..ROWS {
+                    let next = two_cos[r] * now[r] - before[r];
+                    before[r] = now[r];
+                    now[r] = next;
+                }
+            }
+        }
+    }
+
+    pub(super) fn prepare(&self, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
+        let functions = self.functions();
+        let mut w = [0.0; 3];
+        let w = &mut w[..self.inputs()];
+        for j in 0..functions {
+            self.frequency(j, w);
+            let log_s = self.kernel.log_spectral_density(p.log_ell, w, None);
+            let scale = (0.5 * (p.log_var + log_s)).exp();
+            coefs.coef[g * functions + j] = scale * p.theta[j];
+            if let Some(kept) = coefs.scale.get_mut(g * functions + j) {
+                *kept = scale;
+            }
+        }
+    }
+
+    pub(super) fn forward(
+        &self,
+        level: Level,
+        x: &[Lanes],
+        b: usize,
+        cache: &Cache,
+        coefs: &Coefs,
+        work: &mut Work,
+        f: &mut [Lanes],
+    ) {
+        let functions = self.functions();
+        if cache.features.is_empty() {
+            self.features(x, &mut work.trig);
+        }
+        let features = cache.features.get(b * functions..(b + 1) * functions);
+        forward(level, features.unwrap_or(&work.trig), &coefs.coef, f);
+    }
+
+    pub(super) fn adjoint(
+        &self,
+        level: Level,
+        b: usize,
+        cache: &Cache,
+        work: &mut Work,
+        d_f: &[Lanes],
+    ) {
+        let functions = self.functions();
+        let features = cache.features.get(b * functions..(b + 1) * functions);
+        adjoint(level, features.unwrap_or(&work.trig), d_f, &mut work.d_coef);
+    }
+
+    /// With `c_j = sqrt(var S_j) theta_j`: `d theta_j = scale_j dc_j`,
+    /// `d log var = sum_j c_j dc_j / 2` and
+    /// `d log ell = sum_j c_j dc_j (d log S_j / d log ell) / 2`.
+    pub(super) fn finish(
+        &self,
+        g: usize,
+        p: GpParams<'_>,
+        coefs: &Coefs,
+        work: &Work,
+        grad: GpGrad<'_>,
+    ) {
+        let functions = self.functions();
+        let (mut w, mut slope) = ([0.0; 3], [0.0; 3]);
+        let inputs = self.inputs();
+        for j in 0..functions {
+            let at = g * functions + j;
+            let d = total(&work.d_coef[at]);
+            let half = 0.5 * coefs.coef[at] * d;
+            grad.theta[j] += coefs.scale[at] * d;
+            *grad.log_var += half;
+            self.frequency(j, &mut w[..inputs]);
+            let slope = &mut slope[..inputs];
+            self.kernel.log_spectral_density(p.log_ell, &w[..inputs], Some(slope));
+            for i in 0..inputs {
+                grad.log_ell[i] += half * slope[i];
+            }
+        }
+    }
+}
+
+vectorised! {
+    fn forward = forward_kernel(features: &[Lanes], coef: &[f64], f: &mut [Lanes]);
+}
+
+/// Function values, a matrix product: GPs in fours, so that a feature is read once for four.
+#[inline(always)]
+fn forward_kernel<const FMA: bool>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]) {
+    let functions = features.len();
+    for (fs, coefs) in f.chunks_mut(4).zip(coef.chunks(4 * functions)) {
+        match fs.len() {
+            4 => forward_tile::<FMA, 4>(features, coefs, fs),
+            3 => forward_tile::<FMA, 3>(features, coefs, fs),
+            2 => forward_tile::<FMA, 2>(features, coefs, fs),
+            _ => forward_tile::<FMA, 1>(features, coefs, fs),
+        }
+    }
+}
+
+#[inline(always)]
+fn forward_tile<const FMA: bool, const G: usize>(
+    features: &[Lanes],
+    coef: &[f64],
+    f: &mut [Lanes],
+) {
+    const TILE: usize = 2 * WIDTH;
+    let functions = features.len();
+    for start in (0..ROWS).step_by(TILE) {
+        let mut sum = [[0.0; TILE]; G];
+        for (j, phi) in features.iter().enumerate() {
+            for g in 0..G {
+                let c = coef[g * functions + j];
+                for l in 0..TILE {
+                    sum[g][l] = fma::<FMA>(c, phi[start + l], sum[g][l]);
+                }
+            }
+        }
+        for g in 0..G {
+            f[g][start..start + TILE].copy_from_slice(&sum[g]);
+        }
+    }
+}
+
+vectorised! {
+    fn adjoint = adjoint_kernel(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]);
+}
+
+#[inline(always)]
+fn adjoint_kernel<const FMA: bool>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]) {
+    for (df, d_coef) in d_f.iter().zip(d_coef.chunks_exact_mut(features.len())) {
+        for (phi, out) in features.iter().zip(d_coef) {
+            let mut sum = *out;
+            for chunk in (0..ROWS).step_by(WIDTH) {
+                for l in 0..WIDTH {
+                    sum[l] = fma::<FMA>(df[chunk + l], phi[chunk + l], sum[l]);
+                }
+            }
+            *out = sum;
+        }
+    }
+}

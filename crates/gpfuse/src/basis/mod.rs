@@ -1,0 +1,214 @@
+//! A GP as a linear model: `f(x) = mean + phi(x) . (scale * theta)`; the basis says what phi
+//! and scale are.
+//!
+//! Two bases: random Fourier features, whose frequencies move with the lengthscale
+//! ([`rff`]), and a fixed Hilbert-space basis ([`hilbert`]). Everything above asks a basis
+//! only for the four steps of [`Basis`]: `prepare` (parameters to coefficients), `forward`
+//! (coefficients to function values on a block of rows), `adjoint` (the reverse) and `finish`
+//! (adjoints of coefficients to the gradient).
+
+pub mod approximation;
+pub mod frequencies;
+pub mod hilbert;
+pub mod rff;
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::Kernel;
+use crate::math::simd::Level;
+use crate::math::{Lanes, Partial, ROWS, WIDTH};
+use crate::rows::Rows;
+pub use hilbert::Hilbert;
+pub use rff::Rff;
+
+/// The basis that all GPs of a model share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "basis", rename_all = "kebab-case")]
+pub enum Basis {
+    /// Random Fourier features.
+    Rff(Rff),
+    /// The fixed basis of sines on a box.
+    Hilbert(Hilbert),
+}
+
+/// The parameters of one GP in the sampling space, as slices of a longer vector.
+#[derive(Debug, Clone, Copy)]
+pub struct GpParams<'a> {
+    /// Log variance.
+    pub log_var: f64,
+    /// Log lengthscales, one per input.
+    pub log_ell: &'a [f64],
+    /// Coefficients before scaling, standard normal under the prior.
+    pub theta: &'a [f64],
+}
+
+/// The gradient with respect to [`GpParams`], to be added to.
+#[derive(Debug)]
+pub struct GpGrad<'a> {
+    /// With respect to the log variance.
+    pub log_var: &'a mut f64,
+    /// With respect to the log lengthscales.
+    pub log_ell: &'a mut [f64],
+    /// With respect to theta.
+    pub theta: &'a mut [f64],
+}
+
+/// The parameters of `count` GPs as a basis uses them.
+#[derive(Debug, Clone, Default)]
+pub struct Coefs {
+    /// `scale * theta`, (count, features).
+    coef: Vec<f64>,
+    /// Hilbert, for the gradient: the scales, (count, features).
+    scale: Vec<f64>,
+    /// RFF: `omega / ell`, (count, frequencies, inputs).
+    freq: Vec<f64>,
+}
+
+/// One thread's working memory for `count` GPs.
+#[derive(Debug, Clone, Default)]
+pub struct Work {
+    /// RFF: sines and cosines of the current block; Hilbert: its features.
+    trig: Vec<Lanes>,
+    /// Partial sums for the adjoint of `coef`, (count, features).
+    d_coef: Vec<Partial>,
+    /// RFF: partial sums for the adjoint of `freq`.
+    d_freq: Vec<Partial>,
+}
+
+/// What a basis computes once for a set of rows: the Hilbert features, where they fit.
+#[derive(Debug, Clone, Default)]
+pub struct Cache {
+    features: Vec<Lanes>,
+}
+
+/// The largest cache of features, in numbers: two megabytes, about what stays near a core.
+/// With more rows the features are made anew for each block, and memory stays flat.
+const CACHE_LIMIT: usize = 1 << 18;
+
+impl Basis {
+    /// The number of features: the length of a GP's theta.
+    pub fn features(&self) -> usize {
+        match self {
+            Basis::Rff(b) => 2 * b.frequencies(),
+            Basis::Hilbert(b) => b.functions(),
+        }
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        match self {
+            Basis::Rff(b) => b.inputs(),
+            Basis::Hilbert(b) => b.inputs(),
+        }
+    }
+
+    /// The kernel that the basis approximates.
+    pub fn kernel(&self) -> Kernel {
+        match self {
+            Basis::Rff(b) => b.kernel(),
+            Basis::Hilbert(b) => b.kernel(),
+        }
+    }
+
+    /// Features of `rows` for later blocks, where they are fixed and few enough to keep.
+    pub fn cache(&self, rows: &Rows) -> Cache {
+        match self {
+            Basis::Hilbert(b) if rows.len() * b.functions() <= CACHE_LIMIT => {
+                let mut features = Vec::with_capacity(rows.blocks() * b.functions());
+                let mut block = vec![[0.0; ROWS]; b.functions()];
+                for i in 0..rows.blocks() {
+                    b.features(rows.block(i), &mut block);
+                    features.extend_from_slice(&block);
+                }
+                Cache { features }
+            }
+            _ => Cache::default(),
+        }
+    }
+
+    /// Room for the coefficients of `count` GPs; with `adjoint`, also for what the gradient
+    /// needs of them.
+    pub fn coefs(&self, count: usize, adjoint: bool) -> Coefs {
+        let features = count * self.features();
+        let (scale, freq) = match self {
+            Basis::Rff(b) => (0, count * b.omega().len()),
+            Basis::Hilbert(_) => (if adjoint { features } else { 0 }, 0),
+        };
+        Coefs { coef: vec![0.0; features], scale: vec![0.0; scale], freq: vec![0.0; freq] }
+    }
+
+    /// Working memory for `count` GPs; with `adjoint`, also for the reverse pass.
+    pub fn work(&self, count: usize, adjoint: bool) -> Work {
+        let (trig, freq) = match self {
+            Basis::Rff(b) if adjoint => (2 * count * b.frequencies(), count * b.omega().len()),
+            // Without a reverse pass, one pair of lanes serves all frequencies in turn.
+            Basis::Rff(_) => (2, 0),
+            Basis::Hilbert(b) => (b.functions(), 0),
+        };
+        let coef = if adjoint { count * self.features() } else { 0 };
+        Work {
+            trig: vec![[0.0; ROWS]; trig],
+            d_coef: vec![[0.0; WIDTH]; coef],
+            d_freq: vec![[0.0; WIDTH]; freq],
+        }
+    }
+
+    /// Turn the parameters of GP `g` into coefficients.
+    pub fn prepare(&self, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
+        match self {
+            Basis::Rff(b) => b.prepare(g, p, coefs),
+            Basis::Hilbert(b) => b.prepare(g, p, coefs),
+        }
+    }
+
+    /// Function values of all GPs, without their means, on block `b` of `rows`.
+    pub fn forward(
+        &self,
+        level: Level,
+        rows: &Rows,
+        b: usize,
+        cache: &Cache,
+        coefs: &Coefs,
+        work: &mut Work,
+        f: &mut [Lanes],
+    ) {
+        match self {
+            Basis::Rff(basis) => basis.forward(level, rows.block(b), coefs, work, f),
+            Basis::Hilbert(basis) => basis.forward(level, rows.block(b), b, cache, coefs, work, f),
+        }
+    }
+
+    /// Add the adjoints of the same block: `d_f` is the derivative with respect to each
+    /// function value. Must follow `forward` of that block.
+    pub fn adjoint(
+        &self,
+        level: Level,
+        rows: &Rows,
+        b: usize,
+        cache: &Cache,
+        coefs: &Coefs,
+        work: &mut Work,
+        d_f: &[Lanes],
+    ) {
+        match self {
+            Basis::Rff(basis) => basis.adjoint(level, rows.block(b), coefs, work, d_f),
+            Basis::Hilbert(basis) => basis.adjoint(level, b, cache, work, d_f),
+        }
+    }
+
+    /// Add the gradient of GP `g`, from the adjoints summed over all blocks.
+    pub fn finish(&self, g: usize, p: GpParams<'_>, coefs: &Coefs, work: &Work, grad: GpGrad<'_>) {
+        match self {
+            Basis::Rff(b) => b.finish(g, p, coefs, work, grad),
+            Basis::Hilbert(b) => b.finish(g, p, coefs, work, grad),
+        }
+    }
+}
+
+impl Work {
+    /// Forget the adjoints, before the first block.
+    pub fn clear(&mut self) {
+        self.d_coef.fill([0.0; WIDTH]);
+        self.d_freq.fill([0.0; WIDTH]);
+    }
+}

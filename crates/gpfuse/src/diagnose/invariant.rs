@@ -1,0 +1,121 @@
+//! Convergence of quantities that relabelling the experts does not change.
+//!
+//! Experts are exchangeable, so R-hat of raw parameters says nothing for joint models. These
+//! are judged instead: the log joint density, and, at some of the training rows, the pointwise
+//! log likelihood, the fused mean and the largest weight.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ebfmi, ess_bulk, ess_tail, rhat};
+use crate::Result;
+use crate::infer::{Draws, parallel};
+use crate::model::Posterior;
+
+/// At most this many training rows are looked at.
+const ROWS_SEEN: usize = 50;
+
+/// The convergence of one kind of quantity over all places where it was looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quantity {
+    /// What it is.
+    pub name: String,
+    /// The largest R-hat.
+    pub rhat_max: f64,
+    /// The median R-hat.
+    pub rhat_median: f64,
+    /// The smallest bulk effective sample size.
+    pub ess_bulk_min: f64,
+    /// The median bulk effective sample size.
+    pub ess_bulk_median: f64,
+    /// The smallest tail effective sample size.
+    pub ess_tail_min: f64,
+}
+
+/// The diagnostics of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostics {
+    /// Chains kept.
+    pub chains: usize,
+    /// Draws per chain kept.
+    pub draws: usize,
+    /// Quantities that do not depend on labels; empty for a single draw.
+    pub quantities: Vec<Quantity>,
+    /// Diverging draws after the warm-up.
+    pub divergences: usize,
+    /// The smallest E-BFMI of a chain.
+    pub ebfmi_min: Option<f64>,
+    /// The share of draws whose trajectory was stopped by the depth limit.
+    pub saturated: f64,
+    /// Mean leapfrog steps per draw.
+    pub steps: f64,
+    /// What is wrong, in words, with what to try; empty when all is well.
+    pub warnings: Vec<String>,
+}
+
+/// Look at the draws of `posterior`.
+pub fn diagnose(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Diagnostics> {
+    let stats = || draws.chains().iter().flat_map(|c| &c.stats);
+    let count = draws.len() as f64;
+    let energies = draws.chains().iter().map(|c| {
+        let energy: Vec<f64> = c.stats.iter().map(|s| s.energy).collect();
+        ebfmi(&energy)
+    });
+    let mut out = Diagnostics {
+        chains: draws.chains().len(),
+        draws: draws.per_chain(),
+        quantities: if draws.len() > 1 { quantities(posterior, draws, threads)? } else { vec![] },
+        divergences: stats().filter(|s| s.diverging).count(),
+        ebfmi_min: energies.filter(|e| e.is_finite()).reduce(f64::min),
+        saturated: stats().filter(|s| s.saturated).count() as f64 / count,
+        steps: stats().map(|s| s.steps as f64).sum::<f64>() / count,
+        warnings: Vec::new(),
+    };
+    out.warnings = out.verdict();
+    Ok(out)
+}
+
+fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Vec<Quantity>> {
+    let mut some = posterior.thinned(ROWS_SEEN)?;
+    let rows = some.rows();
+    let names = ["log likelihood of a row", "fused mean of a row", "largest weight at a row"];
+    let mut traces = vec![Vec::with_capacity(draws.len()); names.len() * rows];
+    for q in draws.iter() {
+        some.invariants(q, |kind, row, value| traces[kind * rows + row].push(value));
+    }
+    // With one expert there is one weight, and free weights have no largest among one either.
+    let varying = if posterior.model().experts() > 1 { names.len() } else { 2 };
+    let joint: Vec<f64> =
+        draws.chains().iter().flat_map(|c| c.stats.iter().map(|s| s.lp)).collect();
+    traces.truncate(varying * rows);
+    traces.push(joint);
+    let measured = parallel(traces.len(), threads, |i| {
+        let chains = draws.by_chain(&traces[i]);
+        [rhat(&chains), ess_bulk(&chains), ess_tail(&chains)]
+    })?;
+    let mut out: Vec<Quantity> = (names.iter().zip(measured.chunks(rows)).take(varying))
+        .map(|(name, all)| Quantity::new(name, all))
+        .collect();
+    out.push(Quantity::new("log joint density", &measured[varying * rows..]));
+    Ok(out)
+}
+
+impl Quantity {
+    fn new(name: &str, all: &[[f64; 3]]) -> Quantity {
+        // A quantity that is the same in every draw has no R-hat and nothing to converge.
+        let sorted = |i: usize| {
+            let mut v: Vec<f64> = all.iter().map(|m| m[i]).filter(|v| !v.is_nan()).collect();
+            v.sort_by(f64::total_cmp);
+            v
+        };
+        let (rhat, bulk, tail) = (sorted(0), sorted(1), sorted(2));
+        let median = |v: &[f64]| v.get(v.len() / 2).copied().unwrap_or(f64::NAN);
+        Quantity {
+            name: name.into(),
+            rhat_max: rhat.last().copied().unwrap_or(f64::NAN),
+            rhat_median: median(&rhat),
+            ess_bulk_min: bulk.first().copied().unwrap_or(f64::NAN),
+            ess_bulk_median: median(&bulk),
+            ess_tail_min: tail.first().copied().unwrap_or(f64::NAN),
+        }
+    }
+}

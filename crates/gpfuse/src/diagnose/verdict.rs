@@ -1,0 +1,87 @@
+//! Diagnostics in plain words: what is wrong, what it means, what to try.
+
+use super::{Diagnostics, Quantity};
+
+/// Above this R-hat, chains are taken to disagree (Vehtari and others, 2021).
+const RHAT: f64 = 1.01;
+/// Below this effective sample size, quantiles and R-hat itself are not to be trusted.
+const ESS: f64 = 400.0;
+/// Below this E-BFMI, the sampler cannot follow the energy (Betancourt, 2016).
+const EBFMI: f64 = 0.3;
+/// Above this share of trajectories cut by the depth limit, a deeper tree pays.
+const SATURATED: f64 = 0.1;
+
+impl Diagnostics {
+    /// Whether nothing is wrong.
+    pub fn passed(&self) -> bool {
+        self.warnings.is_empty()
+    }
+
+    /// One sentence or two for each thing that is wrong.
+    pub(super) fn verdict(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if self.chains * self.draws == 1 {
+            return out;
+        }
+        let worst = |key: fn(&Quantity) -> f64| {
+            let known = self.quantities.iter().filter(move |q| !key(q).is_nan());
+            known.max_by(move |a, b| key(a).total_cmp(&key(b)))
+        };
+        match worst(|q| q.rhat_max) {
+            None if self.chains == 1 => out.push(
+                "one chain cannot show whether it found the whole posterior: use 4 chains \
+                 (--chains 4)"
+                    .into(),
+            ),
+            Some(q) if q.rhat_max > RHAT => {
+                let apart = if q.rhat_median > 1.1 {
+                    "the chains sit in different modes; their average is still a prediction, and \
+                     the error bars printed include the disagreement. Try the Hilbert basis \
+                     (--basis hilbert), more chains or longer trajectories (--max-depth)"
+                } else {
+                    "the chains have not mixed fully. Try more warm-up and draws (--warmup 1000 \
+                     --draws 1000)"
+                };
+                out.push(format!(
+                    "R-hat of the {} is {:.2} at worst, {:.2} in the median (should be below \
+                     {RHAT}): {apart}",
+                    q.name, q.rhat_max, q.rhat_median
+                ));
+            }
+            _ => {}
+        }
+        if let Some(q) = worst(|q| -q.ess_bulk_min.min(q.ess_tail_min)) {
+            let (least, all) = (q.ess_bulk_min.min(q.ess_tail_min), self.chains * self.draws);
+            if least < ESS {
+                out.push(format!(
+                    "{all} draws are worth only {least:.0} independent ones for the {} \
+                     (should be {ESS} or more): use more draws (--draws {})",
+                    q.name,
+                    (2 * self.draws).max(1000)
+                ));
+            }
+        }
+        if self.divergences > 0 {
+            let ending = if self.divergences == 1 { "y" } else { "ies" };
+            out.push(format!(
+                "{} diverging trajector{ending} after warm-up: the draws may miss a narrow part \
+                 of the posterior. Try a smaller step (--target-accept 0.95)",
+                self.divergences,
+            ));
+        }
+        if let Some(e) = self.ebfmi_min.filter(|e| *e < EBFMI) {
+            out.push(format!(
+                "E-BFMI is {e:.2} (should be above {EBFMI}): the sampler explores the energy \
+                 slowly. Try more draws, or fewer features (--size, --frequencies)"
+            ));
+        }
+        if self.saturated > SATURATED {
+            out.push(format!(
+                "{:.0} % of the trajectories were cut by the depth limit: a deeper tree \
+                 (--max-depth) costs time and mixes better",
+                100.0 * self.saturated
+            ));
+        }
+        out
+    }
+}

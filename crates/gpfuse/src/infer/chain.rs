@@ -1,0 +1,166 @@
+//! One chain of NUTS or HMC, by nuts-rs.
+//!
+//! HMC is NUTS with a tree of fixed depth and no turning check: a static trajectory of
+//! `2^k - 1` leapfrog steps with a multinomial choice among its points.
+
+use std::collections::HashMap;
+
+use nuts_rs::{
+    Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError,
+    LowRankNutsSettings, Math, NutsSettings, Settings as NutsRsSettings, Storable, Value,
+};
+use rand_chacha::ChaCha8Rng;
+
+use super::{
+    ChainDraws, ChainProgress, Checked, Density, DensityError, Metric, Monitor, Sampler, Stat,
+};
+use crate::{Error, Result};
+
+/// A density as nuts-rs wants it, which stops at the next gradient when the run is cancelled.
+struct Target<'a, D> {
+    density: D,
+    monitor: &'a dyn Monitor,
+}
+
+/// The message of the error that stops a cancelled chain.
+const CANCELLED: &str = "cancelled";
+
+impl LogpError for DensityError {
+    fn is_recoverable(&self) -> bool {
+        DensityError::is_recoverable(self)
+    }
+}
+
+impl<D> HasDims for Target<'_, D> {
+    fn dim_sizes(&self) -> HashMap<String, u64> {
+        HashMap::from([("dim".into(), 0)])
+    }
+}
+
+impl<D: Density> CpuLogpFunc for Target<'_, D> {
+    type LogpError = DensityError;
+    type FlowParameters = ();
+    type ExpandedVector = Vec<f64>;
+
+    fn dim(&self) -> usize {
+        self.density.dim()
+    }
+
+    fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
+        if self.monitor.cancelled() {
+            return Err(DensityError::Fatal(CANCELLED.into()));
+        }
+        self.density.logp(q, grad)
+    }
+
+    // The position itself is all that is kept of a draw.
+    fn expand_vector<R: nuts_rs::rand::Rng + ?Sized>(
+        &mut self,
+        _: &mut R,
+        _: &[f64],
+    ) -> std::result::Result<Vec<f64>, CpuMathError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Draw chain number `chain` from `start`. A cancelled chain returns what it has.
+pub(super) fn run<D: Density>(
+    chain: usize,
+    density: D,
+    start: &[f64],
+    settings: &Checked,
+    rng: ChaCha8Rng,
+    monitor: &dyn Monitor,
+) -> Result<ChainDraws> {
+    let math = CpuMath::new(Target { density, monitor });
+    match settings.metric {
+        Metric::Diagonal => {
+            let mut s = DiagNutsSettings::default();
+            s.adapt_options.step_size_settings.target_accept = settings.target_accept;
+            drive(chain, common(s, settings), math, start, settings, rng, monitor)
+        }
+        Metric::LowRank => {
+            let mut s = LowRankNutsSettings::default();
+            s.adapt_options.step_size_settings.target_accept = settings.target_accept;
+            drive(chain, common(s, settings), math, start, settings, rng, monitor)
+        }
+    }
+}
+
+/// What the two mass matrices' settings share.
+fn common<A>(mut s: NutsSettings<A>, settings: &Checked) -> NutsSettings<A>
+where
+    A: std::fmt::Debug + Copy + Default + serde::Serialize,
+{
+    s.num_tune = settings.warmup as u64;
+    s.num_draws = settings.draws as u64;
+    s.maxdepth = settings.max_depth as u64;
+    if settings.sampler == Sampler::Hmc {
+        s.maxdepth = settings.hmc_depth as u64;
+        s.mindepth = settings.hmc_depth as u64;
+        s.check_turning = false;
+    }
+    s
+}
+
+fn drive<M: Math, S: NutsRsSettings>(
+    chain: usize,
+    nuts: S,
+    math: M,
+    start: &[f64],
+    settings: &Checked,
+    mut rng: ChaCha8Rng,
+    monitor: &dyn Monitor,
+) -> Result<ChainDraws> {
+    let fail = |e: anyhow::Error| Error::Sampling(format!("chain {}: {e:#}", chain + 1));
+    let mut sampler = nuts.new_chain(chain as u64, math, &mut rng).map_err(fail)?;
+    let mut out = ChainDraws::default();
+    let total = settings.warmup + settings.draws;
+    let mut divergences = 0;
+    if let Err(e) = sampler.set_position(start) {
+        return if monitor.cancelled() { Ok(out) } else { Err(fail(e)) };
+    }
+    out.values.reserve(settings.draws * start.len());
+    for done in 0..total {
+        let (position, _, mut stats, progress) = match sampler.expanded_draw() {
+            Ok(draw) => draw,
+            Err(_) if monitor.cancelled() => break,
+            Err(e) => return Err(fail(e)),
+        };
+        let warming_up = done < settings.warmup;
+        if !warming_up {
+            let dims = (&*sampler.math()).into();
+            out.values.extend_from_slice(&position);
+            out.stats.push(stat(stats.get_all(&dims), progress.step_size));
+            divergences += usize::from(progress.diverging);
+        }
+        monitor.draw(&ChainProgress {
+            chain,
+            done: done + 1,
+            total,
+            warming_up,
+            divergences,
+            step_size: progress.step_size,
+            steps: progress.num_steps as usize,
+        });
+    }
+    Ok(out)
+}
+
+/// The statistics that are kept, by their names in nuts-rs.
+fn stat(all: Vec<(&str, Option<Value>)>, step_size: f64) -> Stat {
+    let mut stat = Stat { step_size, ..Stat::default() };
+    for (name, value) in all {
+        match (name, value) {
+            ("logp", Some(Value::ScalarF64(v))) => stat.lp = v,
+            ("energy", Some(Value::ScalarF64(v))) => stat.energy = v,
+            ("mean_tree_accept", Some(Value::ScalarF64(v))) => stat.accept = v,
+            ("depth", Some(Value::ScalarU64(v))) => stat.depth = v as usize,
+            ("n_steps", Some(Value::ScalarU64(v))) => stat.steps = v as usize,
+            ("diverging", Some(Value::ScalarBool(v))) => stat.diverging = v,
+            ("maxdepth_reached", Some(Value::ScalarBool(v))) => stat.saturated = v,
+            _ => {}
+        }
+    }
+    stat
+}

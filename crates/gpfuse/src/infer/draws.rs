@@ -1,0 +1,111 @@
+//! The draws that a run kept, with what the sampler said about each.
+
+use crate::{Error, Result};
+
+/// What the sampler said about one draw.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Stat {
+    /// Log density.
+    pub lp: f64,
+    /// Energy of the trajectory's start.
+    pub energy: f64,
+    /// Mean acceptance of the trajectory.
+    pub accept: f64,
+    /// Step size.
+    pub step_size: f64,
+    /// Depth of the trajectory's tree.
+    pub depth: usize,
+    /// Leapfrog steps.
+    pub steps: usize,
+    /// Whether the trajectory diverged.
+    pub diverging: bool,
+    /// Whether it was stopped by the depth limit.
+    pub saturated: bool,
+}
+
+/// The draws of one chain.
+#[derive(Debug, Clone, Default)]
+pub struct ChainDraws {
+    /// Row-major (draws, dim), in the sampling space.
+    pub values: Vec<f64>,
+    /// One per draw.
+    pub stats: Vec<Stat>,
+}
+
+/// The draws of all chains: a full (chains, draws, dim) array.
+#[derive(Debug, Clone)]
+pub struct Draws {
+    dim: usize,
+    draws: usize,
+    chains: Vec<ChainDraws>,
+    interrupted: bool,
+}
+
+impl Draws {
+    /// From chains that may have ended early. The largest full array is kept: the chains that
+    /// got farthest, cut to the shortest among them.
+    pub fn new(dim: usize, wanted: usize, mut chains: Vec<ChainDraws>) -> Result<Draws> {
+        let asked = chains.len();
+        let mut lengths: Vec<usize> = chains.iter().map(|c| c.stats.len()).collect();
+        lengths.sort_by(|a, b| b.cmp(a));
+        let best = lengths.iter().enumerate().map(|(i, l)| (l * (i + 1), *l)).max();
+        let draws = best.map_or(0, |b| b.1);
+        if draws == 0 {
+            let problem = "stopped before the warm-up ended: there are no draws to keep";
+            return Err(Error::Sampling(problem.into()));
+        }
+        chains.retain(|c| c.stats.len() >= draws);
+        for chain in &mut chains {
+            chain.stats.truncate(draws);
+            chain.values.truncate(draws * dim);
+        }
+        let interrupted = draws < wanted || chains.len() < asked;
+        Ok(Draws { dim, draws, chains, interrupted })
+    }
+
+    /// One point, as a chain of one draw.
+    pub fn single(point: &[f64]) -> Draws {
+        let chain = ChainDraws { values: point.to_vec(), stats: vec![Stat::default()] };
+        Draws { dim: point.len(), draws: 1, chains: vec![chain], interrupted: false }
+    }
+
+    /// The number of parameters.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Draws per chain.
+    pub fn per_chain(&self) -> usize {
+        self.draws
+    }
+
+    /// Draws in all.
+    pub fn len(&self) -> usize {
+        self.draws * self.chains.len()
+    }
+
+    /// Whether there are none; never true of a value made here.
+    pub fn is_empty(&self) -> bool {
+        self.chains.is_empty()
+    }
+
+    /// The chains.
+    pub fn chains(&self) -> &[ChainDraws] {
+        &self.chains
+    }
+
+    /// Whether the run was stopped before it was done.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// All draws, chain after chain.
+    pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
+        self.chains.iter().flat_map(|c| c.values.chunks_exact(self.dim))
+    }
+
+    /// One quantity per draw as one slice per chain, from values in the order of `iter`.
+    pub fn by_chain<'a>(&self, values: &'a [f64]) -> Vec<&'a [f64]> {
+        values.chunks_exact(self.draws).collect()
+    }
+}

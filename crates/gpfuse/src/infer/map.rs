@@ -1,0 +1,128 @@
+//! The posterior mode, by L-BFGS.
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+
+use basin::{CostFunction, Executor, FirstOrderState, Gradient, Lbfgs};
+
+use super::{Density, Monitor};
+use crate::{Error, Result};
+
+/// A point and its log density.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// The point.
+    pub q: Vec<f64>,
+    /// Its log density; minus infinity where the density cannot be had.
+    pub logp: f64,
+}
+
+/// A log density as a cost to be made small.
+struct Problem<'a, D> {
+    density: RefCell<D>,
+    monitor: &'a dyn Monitor,
+    best: RefCell<Point>,
+}
+
+/// What the line search sees where the density is not finite: worse than anything it met.
+const FORBIDDEN: f64 = 1e300;
+
+impl<D: Density> CostFunction for Problem<'_, D> {
+    type Param = Vec<f64>;
+    type Output = f64;
+    type Error = Infallible;
+
+    fn cost(&self, q: &Vec<f64>) -> std::result::Result<f64, Infallible> {
+        Ok(self.cost_and_gradient(q)?.0)
+    }
+}
+
+impl<D: Density> Gradient for Problem<'_, D> {
+    type Gradient = Vec<f64>;
+
+    fn gradient(&self, q: &Vec<f64>) -> std::result::Result<Vec<f64>, Infallible> {
+        Ok(self.cost_and_gradient(q)?.1)
+    }
+
+    fn cost_and_gradient(&self, q: &Vec<f64>) -> std::result::Result<(f64, Vec<f64>), Infallible> {
+        let mut grad = vec![0.0; q.len()];
+        if self.monitor.cancelled() {
+            return Ok((0.0, grad));
+        }
+        match self.density.borrow_mut().logp(q, &mut grad) {
+            Ok(logp) => {
+                let mut best = self.best.borrow_mut();
+                if logp > best.logp {
+                    *best = Point { q: q.clone(), logp };
+                }
+                grad.iter_mut().for_each(|g| *g = -*g);
+                Ok((-logp, grad))
+            }
+            Err(_) => {
+                grad.fill(0.0);
+                Ok((FORBIDDEN, grad))
+            }
+        }
+    }
+}
+
+/// Climb from `start` for at most `steps` steps of L-BFGS; the best point met. Fewer steps
+/// are taken when the gradient vanishes, the line search finds nothing better, or the monitor
+/// cancels.
+pub fn climb<D: Density>(
+    density: &D,
+    start: Vec<f64>,
+    steps: usize,
+    monitor: &dyn Monitor,
+) -> Point {
+    let best = RefCell::new(Point { q: start.clone(), logp: f64::NEG_INFINITY });
+    let problem = Problem { density: RefCell::new(density.clone()), monitor, best };
+    let Ok((cost, _)) = problem.cost_and_gradient(&start);
+    if cost == FORBIDDEN || steps == 0 {
+        return problem.best.into_inner();
+    }
+    let shared = &problem;
+    let solver =
+        Lbfgs::new().unbounded().with_m_capacity(10).with_absolute_gradient_tolerance(1e-6);
+    // An error of the line search is no failure: the best point met stands.
+    let _ = Executor::new(ByRef(shared), solver, FirstOrderState::new(start))
+        .max_iter(steps as u64)
+        .run();
+    problem.best.into_inner()
+}
+
+/// The executor takes its problem by value; this lends it.
+struct ByRef<'a, 'b, D>(&'a Problem<'b, D>);
+
+impl<D: Density> CostFunction for ByRef<'_, '_, D> {
+    type Param = Vec<f64>;
+    type Output = f64;
+    type Error = Infallible;
+
+    fn cost(&self, q: &Vec<f64>) -> std::result::Result<f64, Infallible> {
+        self.0.cost(q)
+    }
+}
+
+impl<D: Density> Gradient for ByRef<'_, '_, D> {
+    type Gradient = Vec<f64>;
+
+    fn gradient(&self, q: &Vec<f64>) -> std::result::Result<Vec<f64>, Infallible> {
+        self.0.gradient(q)
+    }
+
+    fn cost_and_gradient(&self, q: &Vec<f64>) -> std::result::Result<(f64, Vec<f64>), Infallible> {
+        self.0.cost_and_gradient(q)
+    }
+}
+
+/// The best of several points.
+pub(super) fn best(points: &[Point]) -> Result<Vec<f64>> {
+    let best = points.iter().max_by(|a, b| a.logp.total_cmp(&b.logp));
+    match best {
+        Some(p) if p.logp.is_finite() => Ok(p.q.clone()),
+        _ => Err(Error::Sampling(
+            "no start has a finite density: look at the scale of the data".into(),
+        )),
+    }
+}

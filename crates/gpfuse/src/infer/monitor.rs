@@ -1,0 +1,40 @@
+//! How a run is watched and stopped.
+
+/// Where one chain is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChainProgress {
+    /// The chain, from 0.
+    pub chain: usize,
+    /// Draws done, warm-up included.
+    pub done: usize,
+    /// Draws in all, warm-up included.
+    pub total: usize,
+    /// Whether the chain is still warming up.
+    pub warming_up: bool,
+    /// Divergences after the warm-up.
+    pub divergences: usize,
+    /// The present step size.
+    pub step_size: f64,
+    /// Leapfrog steps of the last draw.
+    pub steps: usize,
+}
+
+/// Watches a run; called from the threads that sample.
+pub trait Monitor: Sync {
+    /// A start was improved: `done` of `total`.
+    fn start(&self, _done: usize, _total: usize) {}
+
+    /// A chain made a draw.
+    fn draw(&self, _progress: &ChainProgress) {}
+
+    /// Whether the run should stop and keep what it has. Asked at every gradient.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Quiet;
+
+impl Monitor for Quiet {}

@@ -1,0 +1,24 @@
+//! Fuse the predictions of several Gaussian processes into one calibrated density, with
+//! weights that depend on the input and are inferred by Monte Carlo.
+//!
+//! Data flows one way: rows -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
+//! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`metrics`].
+
+pub mod basis;
+pub mod diagnose;
+mod error;
+pub mod fit;
+pub mod infer;
+pub mod kernel;
+pub mod math;
+pub mod metrics;
+pub mod model;
+pub mod pool;
+pub mod predict;
+pub mod quantile;
+pub mod random;
+pub mod rows;
+pub mod scale;
+pub mod simulate;
+
+pub use error::{Error, Result};

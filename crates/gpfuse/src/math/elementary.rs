@@ -1,0 +1,176 @@
+//! exp, ln, sin and cos without branches, accurate to about one unit in the last place.
+//!
+//! Range reduction and minimax coefficients are those of fdlibm (Sun Microsystems, 1993);
+//! integers are formed by adding a large constant, so that nothing leaves the vector
+//! registers.
+
+/// `1.5 * 2^52`: added to a number of moderate size, it leaves the nearest integer in the low
+/// bits.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// `a * b + c`.
+#[inline(always)]
+pub(crate) fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+
+/// `e^x`: 0 below -707.5 (where the result nears the subnormal numbers), infinite above
+/// 709.78. With `x = k ln 2 + r`, `e^x = 2^k e^r` and `e^r` is its Taylor polynomial of
+/// degree 13, whose remainder for `|r| <= ln 2 / 2` is 5e-18.
+#[inline(always)]
+pub(crate) fn exp<const FMA: bool>(x: f64) -> f64 {
+    let clamped = x.clamp(-707.5, 710.0);
+    let shifted = fma::<FMA>(clamped, std::f64::consts::LOG2_E, ROUND);
+    let k = shifted - ROUND;
+    let r = fma::<FMA>(k, -LN2_LO, fma::<FMA>(k, -LN2_HI, clamped));
+    let mut p = 1.605_904_383_682_161_3e-10;
+    p = fma::<FMA>(p, r, 2.087_675_698_786_81e-9);
+    p = fma::<FMA>(p, r, 2.505_210_838_544_172e-8);
+    p = fma::<FMA>(p, r, 2.755_731_922_398_589e-7);
+    p = fma::<FMA>(p, r, 2.755_731_922_398_589_3e-6);
+    p = fma::<FMA>(p, r, 2.480_158_730_158_730_2e-5);
+    p = fma::<FMA>(p, r, 1.984_126_984_126_984e-4);
+    p = fma::<FMA>(p, r, 1.388_888_888_888_889e-3);
+    p = fma::<FMA>(p, r, 8.333_333_333_333_333e-3);
+    p = fma::<FMA>(p, r, 4.166_666_666_666_666_4e-2);
+    p = fma::<FMA>(p, r, 1.666_666_666_666_666_6e-1);
+    p = fma::<FMA>(p, r, 0.5);
+    p = fma::<FMA>(p, r, 1.0);
+    p = fma::<FMA>(p, r, 1.0);
+    // 2^(k-1) and a doubling: k may be 1024, for which 2^k is not a finite number.
+    let scale = f64::from_bits((shifted.to_bits().wrapping_add(1022)) << 52);
+    let y = p * scale * 2.0;
+    let y = if x < -707.5 { 0.0 } else { y };
+    // A clamp would hide NaN; a comparison with NaN is false.
+    if x.is_nan() { x } else { y }
+}
+
+/// `ln x` for normal positive x; minus infinity at 0, NaN below it. `x = 2^k m` with m in
+/// `[sqrt(1/2), sqrt 2)`, and with `s = f / (2 + f)`, `f = m - 1`,
+/// `ln m = f - f^2/2 + s (f^2/2 + R(s^2))`.
+#[inline(always)]
+pub(crate) fn ln<const FMA: bool>(x: f64) -> f64 {
+    const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+    let bits = x.to_bits().wrapping_sub(SQRT_HALF);
+    // The top twelve bits are the exponent as a signed number; offset, they fit a mantissa.
+    let biased = (bits >> 52).wrapping_add(1024) & 0xfff;
+    let k = f64::from_bits(0x4330_0000_0000_0000 | biased) - 4_503_599_627_370_496.0 - 1024.0;
+    let m = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF));
+    let f = m - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let mut r = 1.479_819_860_511_658_6e-1;
+    r = fma::<FMA>(r, z, 1.531_383_769_920_937_3e-1);
+    r = fma::<FMA>(r, z, 1.818_357_216_161_805e-1);
+    r = fma::<FMA>(r, z, 2.222_219_843_214_978_4e-1);
+    r = fma::<FMA>(r, z, 2.857_142_874_366_239e-1);
+    r = fma::<FMA>(r, z, 3.999_999_999_940_942e-1);
+    r = fma::<FMA>(r, z, 6.666_666_666_666_735e-1);
+    let half = 0.5 * f * f;
+    let tail = fma::<FMA>(s, fma::<FMA>(r, z, half), k * LN2_LO);
+    let y = fma::<FMA>(k, LN2_HI, f - (half - tail));
+    let y = if x == 0.0 { f64::NEG_INFINITY } else { y };
+    let y = if x == f64::INFINITY { x } else { y };
+    if x < 0.0 || x.is_nan() { f64::NAN } else { y }
+}
+
+/// The largest phase for which [`sin_cos`] keeps its accuracy; beyond it, use `f64::sin_cos`.
+pub(crate) const MAX_PHASE: f64 = 1e5;
+
+/// `(sin x, cos x)` for `|x| <= MAX_PHASE`: Cody and Waite's reduction by a three-part pi/2,
+/// then a minimax polynomial each, exchanged and signed by the quadrant.
+#[inline(always)]
+pub(crate) fn sin_cos<const FMA: bool>(x: f64) -> (f64, f64) {
+    let shifted = fma::<FMA>(x, std::f64::consts::FRAC_2_PI, ROUND);
+    let k = shifted - ROUND;
+    let quadrant = shifted.to_bits();
+    // Each part has 33 bits, so that with k below 2^20 the products are exact.
+    let r = fma::<FMA>(k, -1.570_796_326_734_125_6, x);
+    let r = fma::<FMA>(k, -6.077_100_506_303_966e-11, r);
+    let r = fma::<FMA>(k, -2.022_266_248_795_950_6e-21, r);
+    let z = r * r;
+
+    let mut s = 1.589_690_995_211_55e-10;
+    s = fma::<FMA>(s, z, -2.505_076_025_340_686_3e-8);
+    s = fma::<FMA>(s, z, 2.755_731_370_707_006_8e-6);
+    s = fma::<FMA>(s, z, -1.984_126_982_985_795e-4);
+    s = fma::<FMA>(s, z, 8.333_333_333_322_49e-3);
+    s = fma::<FMA>(s, z, -1.666_666_666_666_663_2e-1);
+    let sin = fma::<FMA>(s * z, r, r);
+
+    let mut c = -1.135_964_755_778_819_5e-11;
+    c = fma::<FMA>(c, z, 2.087_572_321_298_175e-9);
+    c = fma::<FMA>(c, z, -2.755_731_435_139_066_3e-7);
+    c = fma::<FMA>(c, z, 2.480_158_728_947_673e-5);
+    c = fma::<FMA>(c, z, -1.388_888_888_887_411e-3);
+    c = fma::<FMA>(c, z, 4.166_666_666_666_66e-2);
+    let half = 0.5 * z;
+    let w = 1.0 - half;
+    let cos = w + fma::<FMA>(z * z, c, (1.0 - w) - half);
+
+    let odd = quadrant & 1 != 0;
+    let (a, b) = if odd { (cos, sin) } else { (sin, cos) };
+    let sin_sign = (quadrant & 2) << 62;
+    let cos_sign = (quadrant.wrapping_add(1) & 2) << 62;
+    (f64::from_bits(a.to_bits() ^ sin_sign), f64::from_bits(b.to_bits() ^ cos_sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::RngExt;
+
+    fn ulps(a: f64, b: f64) -> f64 {
+        if a == b { 0.0 } else { (a - b).abs() / (b.abs() * f64::EPSILON) }
+    }
+
+    fn uniform(n: usize, low: f64, high: f64) -> impl Iterator<Item = f64> {
+        let mut rng = crate::random::stream(1, crate::random::Purpose::Split, 0);
+        (0..n).map(move |_| low + (high - low) * rng.random::<f64>())
+    }
+
+    #[test]
+    fn exp_agrees_with_the_standard_library() {
+        for x in uniform(200_000, -707.0, 709.7).chain([0.0, -0.0, 1.0, 709.78, -707.4]) {
+            assert!(ulps(exp::<false>(x), x.exp()) <= 3.0, "{x}");
+            assert!(ulps(exp::<true>(x), x.exp()) <= 3.0, "{x}");
+        }
+        assert_eq!(exp::<false>(-708.0), 0.0);
+        assert_eq!(exp::<false>(f64::NEG_INFINITY), 0.0);
+        assert_eq!(exp::<false>(710.0), f64::INFINITY);
+        assert_eq!(exp::<false>(f64::INFINITY), f64::INFINITY);
+        assert!(exp::<false>(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn ln_agrees_with_the_standard_library() {
+        let special = [1.0, 2.0, 0.5, 1e-307, 1e308, 1.0 + 1e-15, 1.0 - 1e-15, 7e-100];
+        for x in uniform(200_000, -700.0, 700.0).map(f64::exp).chain(special) {
+            for y in [ln::<false>(x), ln::<true>(x)] {
+                assert!(ulps(y, x.ln()) <= 2.0, "{x}: {y} {}", x.ln());
+            }
+        }
+        for x in uniform(200_000, 0.5, 5.0) {
+            assert!(ulps(ln::<true>(x), x.ln()) <= 2.0, "{x}");
+        }
+        assert_eq!(ln::<false>(0.0), f64::NEG_INFINITY);
+        assert_eq!(ln::<false>(f64::INFINITY), f64::INFINITY);
+        assert!(ln::<false>(-1.0).is_nan() && ln::<false>(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn sin_cos_agrees_with_the_standard_library() {
+        let multiples = (-20_000..20_000).map(|k| k as f64 * std::f64::consts::FRAC_PI_4);
+        let narrow = uniform(200_000, -20.0, 20.0);
+        for x in uniform(400_000, -MAX_PHASE, MAX_PHASE).chain(narrow).chain(multiples) {
+            let (s, c) = x.sin_cos();
+            for (a, b) in [sin_cos::<false>(x), sin_cos::<true>(x)] {
+                assert!(ulps(a, s) <= 2.0 && ulps(b, c) <= 2.0, "{x}: {a} {s} {b} {c}");
+            }
+        }
+        assert!(sin_cos::<false>(f64::NAN).0.is_nan());
+    }
+}

@@ -1,0 +1,229 @@
+//! Scores of predictions, each with two standard errors: of the Monte Carlo draws and of the
+//! test rows.
+//!
+//! Every score is a mean over rows of a loss that depends on the predictive only through
+//! averages over draws (density at y, mean, distribution function). The Monte Carlo standard
+//! error is a jackknife over batches of draws: with the score `T` and the scores `T_(b)`
+//! without batch b, the pseudo-values are `B T - (B - 1) T_(b)`, and the standard error of
+//! their mean is reported, taken once over batches and once over whole chains, whichever is
+//! larger: chains that sit in different modes must widen the error bar.
+
+use serde::Serialize;
+
+use crate::infer::Draws;
+use crate::model::Given;
+use crate::predict::{FusedBlock, Mixture, Predictor};
+use crate::rows::Rows;
+use crate::{Error, Result};
+
+/// The levels of the central intervals whose coverage is scored.
+pub const LEVELS: [f64; 3] = [0.5, 0.8, 0.95];
+
+/// Losses per row: negative log density, squared and absolute error of the mean, CRPS, and
+/// whether the row lies inside each central interval.
+pub const LOSSES: usize = 4 + LEVELS.len();
+
+/// Batches that each chain is cut into for the Monte Carlo error.
+const BATCHES: usize = 5;
+
+/// A score and its errors.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Score {
+    /// The score.
+    pub value: f64,
+    /// Its Monte Carlo standard error; none where there are too few draws to tell.
+    pub mcse: Option<f64>,
+    /// Its standard error over the test rows; none for a single row.
+    pub se: Option<f64>,
+}
+
+/// All scores of a prediction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scores {
+    /// Mean negative log predictive density.
+    pub nlpd: Score,
+    /// Root mean square error of the predictive mean.
+    pub rmse: Score,
+    /// Mean absolute error of the predictive mean.
+    pub mae: Score,
+    /// Mean continuous ranked probability score.
+    pub crps: Score,
+    /// Share of rows inside the central intervals of [`LEVELS`].
+    pub coverage: [Score; LEVELS.len()],
+    /// The number of test rows.
+    pub rows: usize,
+    /// The losses of each row, for paired comparisons.
+    #[serde(skip)]
+    pub losses: Vec<[f64; LOSSES]>,
+}
+
+/// Score the predictions at `rows` against `y`, in the units of the target.
+pub fn evaluate(
+    predictor: &Predictor,
+    draws: &Draws,
+    rows: &Rows,
+    given: Option<&Given>,
+    y: &[f64],
+    threads: usize,
+) -> Result<Scores> {
+    if y.len() != rows.len() {
+        return Err(Error::Shape {
+            what: "targets".into(),
+            expected: format!("{}, one per row", rows.len()),
+            found: y.len().to_string(),
+        });
+    }
+    let batches = Batches::new(draws.chains().len(), draws.per_chain());
+    let blocks = predictor.fused(rows, given, threads, |block| block_losses(block, y, &batches))?;
+    let mut losses = Vec::with_capacity(y.len());
+    let mut without = vec![[0.0; LOSSES]; batches.ranges.len()];
+    for block in blocks {
+        let (own, left_out) = block?;
+        losses.extend(own);
+        for (sum, part) in without.iter_mut().zip(left_out) {
+            (0..LOSSES).for_each(|l| sum[l] += part[l] / y.len() as f64);
+        }
+    }
+    let score = |l: usize, root: bool| summarise(&losses, &without, l, root, &batches);
+    Ok(Scores {
+        nlpd: score(0, false),
+        rmse: score(1, true),
+        mae: score(2, false),
+        crps: score(3, false),
+        coverage: std::array::from_fn(|i| score(4 + i, false)),
+        rows: y.len(),
+        losses,
+    })
+}
+
+/// Consecutive draws of one chain, for the jackknife.
+struct Batches {
+    /// Ranges of draws, counted through all chains.
+    ranges: Vec<std::ops::Range<usize>>,
+    chains: usize,
+    draws: usize,
+}
+
+impl Batches {
+    fn new(chains: usize, per_chain: usize) -> Batches {
+        let each = BATCHES.min(per_chain);
+        let cut = |c: usize, b: usize| c * per_chain + b * per_chain / each;
+        let all = (0..chains).flat_map(|c| (0..each).map(move |b| (c, b)));
+        let ranges = all.map(|(c, b)| cut(c, b)..cut(c, b + 1)).collect();
+        Batches { ranges, chains, draws: chains * per_chain }
+    }
+
+    /// The share of the draws in batch `b`.
+    fn share(&self, b: usize) -> f64 {
+        self.ranges[b].len() as f64 / self.draws as f64
+    }
+}
+
+/// The losses of each row, and of each batch left out the losses summed over rows.
+type BlockLosses = (Vec<[f64; LOSSES]>, Vec<[f64; LOSSES]>);
+
+fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<BlockLosses> {
+    let mut rows = Vec::with_capacity(block.len());
+    let mut without = vec![[0.0; LOSSES]; batches.ranges.len()];
+    for r in 0..block.len() {
+        let named = |e| Error::Data(format!("row {}: {e}", block.first + r + 1));
+        let y = y[block.first + r];
+        let whole = block.row(r).map_err(named)?;
+        let parts: Result<Vec<Mixture<'_>>> =
+            batches.ranges.iter().map(|range| block.row_draws(r, range.clone())).collect();
+        let parts = parts.map_err(named)?;
+        let crps = whole.crps(y);
+        let influence = crps_influence(&whole, &parts, y, batches);
+        let at_y: Vec<[f64; 3]> =
+            parts.iter().map(|p| [p.log_density(y), p.mean(), p.cdf(y)]).collect();
+        rows.push(losses(combine(&at_y, batches, None), y, crps));
+        if parts.len() > 1 {
+            let others = (parts.len() - 1) as f64;
+            for (b, sum) in without.iter_mut().enumerate() {
+                let crps = crps - influence[b] / others;
+                let left = losses(combine(&at_y, batches, Some(b)), y, crps);
+                (0..LOSSES).for_each(|l| sum[l] += left[l]);
+            }
+        }
+    }
+    Ok((rows, without))
+}
+
+/// Log density, mean and distribution function of the batches together, one of them left out.
+fn combine(at_y: &[[f64; 3]], batches: &Batches, left_out: Option<usize>) -> [f64; 3] {
+    let kept = || (0..at_y.len()).filter(move |b| Some(*b) != left_out);
+    let total: f64 = kept().map(|b| batches.share(b)).sum();
+    let top = kept().map(|b| at_y[b][0]).fold(f64::MIN, f64::max);
+    let mean = |f: &dyn Fn(usize) -> f64| kept().map(|b| batches.share(b) / total * f(b)).sum();
+    let density: f64 = mean(&|b| (at_y[b][0] - top).exp());
+    [top + density.ln(), mean(&|b| at_y[b][1]), mean(&|b| at_y[b][2])]
+}
+
+fn losses([log_density, mean, cdf]: [f64; 3], y: f64, crps: f64) -> [f64; LOSSES] {
+    let mut out = [-log_density, (y - mean).powi(2), (y - mean).abs(), crps, 0.0, 0.0, 0.0];
+    for (inside, level) in out[4..].iter_mut().zip(LEVELS) {
+        *inside = f64::from((cdf - 0.5).abs() <= 0.5 * level);
+    }
+    out
+}
+
+/// The first-order effect of each batch on the CRPS, which is `integral (F - 1[z >= y])^2 dz`:
+/// `2 integral (F - 1[z >= y]) (F_b - F) dz`, by the midpoint rule, which is ample for an
+/// error bar.
+fn crps_influence(
+    whole: &Mixture<'_>,
+    parts: &[Mixture<'_>],
+    y: f64,
+    batches: &Batches,
+) -> Vec<f64> {
+    const NODES: usize = 32;
+    if parts.len() < 2 {
+        return vec![0.0; parts.len()];
+    }
+    let (mean, reach) = (whole.mean(), 5.0 * whole.variance().sqrt());
+    let step = 2.0 * reach / NODES as f64;
+    let mut out = vec![0.0; parts.len()];
+    for i in 0..NODES {
+        let z = mean - reach + (i as f64 + 0.5) * step;
+        let own: Vec<f64> = parts.iter().map(|p| p.cdf(z)).collect();
+        let f: f64 = own.iter().enumerate().map(|(b, f)| batches.share(b) * f).sum();
+        let gap = 2.0 * step * (f - f64::from(z >= y));
+        out.iter_mut().zip(&own).for_each(|(o, own)| *o += gap * (own - f));
+    }
+    out
+}
+
+fn summarise(
+    losses: &[[f64; LOSSES]],
+    without: &[[f64; LOSSES]],
+    l: usize,
+    root: bool,
+    batches: &Batches,
+) -> Score {
+    let n = losses.len() as f64;
+    let mean = losses.iter().map(|row| row[l]).sum::<f64>() / n;
+    let finish = |v: f64| if root { v.max(0.0).sqrt() } else { v };
+    let value = finish(mean);
+    let se = standard_error(losses.iter().map(|row| row[l]));
+    // The delta method: d sqrt(v) = dv / (2 sqrt(v)).
+    let se = se.map(|se| if root && value > 0.0 { se / (2.0 * value) } else { se });
+    let count = without.len() as f64;
+    let pseudo: Vec<f64> =
+        without.iter().map(|t| count * value - (count - 1.0) * finish(t[l])).collect();
+    let by_chain = pseudo
+        .chunks(pseudo.len() / batches.chains)
+        .map(|own| own.iter().sum::<f64>() / own.len() as f64);
+    let mcse = match (standard_error(pseudo.iter().copied()), standard_error(by_chain)) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    };
+    Score { value, mcse, se }
+}
+
+/// The standard error of a mean; none of fewer than two values.
+fn standard_error(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let n = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    let square = values.map(|v| (v - mean).powi(2)).sum::<f64>();
+    (n >= 2.0).then(|| (square / (n - 1.0) / n).sqrt())
+}

@@ -1,0 +1,177 @@
+//! How experts become one density: the linear pool (a mixture) and the log-linear pool (a
+//! product), each with its value, its adjoints and its fused components.
+//!
+//! A pool sees a block of rows: for each expert k the mean `mu`, the log standard deviation
+//! `log_sd` and the log weight `log_w`. To add a pool, write its file and give it a line in
+//! each `match` here.
+
+mod linear;
+mod log_linear;
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::simd::{Level, vectorised};
+use crate::math::{Lanes, ROWS, exp, ln};
+
+/// The rule that fuses the experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// `sum_k w_k N(mu_k, sd_k^2)`, weights on the simplex.
+    Linear,
+    /// `prod_k N(mu_k, sd_k^2)^w_k`, normalised; weights positive.
+    LogLinear,
+}
+
+/// The experts on one block of rows: K lanes each.
+#[derive(Debug, Clone)]
+pub struct ExpertBlock {
+    /// Means.
+    pub mu: Vec<Lanes>,
+    /// Log standard deviations.
+    pub log_sd: Vec<Lanes>,
+    /// Log weights.
+    pub log_w: Vec<Lanes>,
+}
+
+impl ExpertBlock {
+    /// Room for `experts` experts.
+    pub fn new(experts: usize) -> ExpertBlock {
+        let lanes = || vec![[0.0; ROWS]; experts];
+        ExpertBlock { mu: lanes(), log_sd: lanes(), log_w: lanes() }
+    }
+
+    /// The number of experts.
+    pub fn experts(&self) -> usize {
+        self.mu.len()
+    }
+}
+
+/// The fused density of one block of rows as Gaussian components.
+#[derive(Debug, Clone)]
+pub struct Components {
+    /// Log weights of the components; they sum to one over the components of a row.
+    pub log_weight: Vec<Lanes>,
+    /// Their means.
+    pub mean: Vec<Lanes>,
+    /// Their standard deviations.
+    pub sd: Vec<Lanes>,
+}
+
+impl Pool {
+    /// How many components the fused density of `experts` experts has.
+    pub fn components(self, experts: usize) -> usize {
+        match self {
+            Pool::Linear => experts,
+            Pool::LogLinear => 1,
+        }
+    }
+
+    /// The log density of `y` per row, and its derivatives with respect to the experts.
+    pub fn log_density(
+        self,
+        level: Level,
+        y: &Lanes,
+        experts: &ExpertBlock,
+        log_density: &mut Lanes,
+        d: &mut ExpertBlock,
+    ) {
+        match self {
+            Pool::Linear => linear::log_density(level, y, experts, log_density, d),
+            Pool::LogLinear => log_linear::log_density(level, y, experts, log_density, d),
+        }
+    }
+
+    /// The fused density of each row.
+    pub fn fuse(self, level: Level, experts: &ExpertBlock, out: &mut Components) {
+        match self {
+            Pool::Linear => linear::fuse(level, experts, out),
+            Pool::LogLinear => log_linear::fuse(level, experts, out),
+        }
+    }
+
+    /// Room for the components of `experts` experts.
+    pub fn room(self, experts: usize) -> Components {
+        let lanes = || vec![[0.0; ROWS]; self.components(experts)];
+        Components { log_weight: lanes(), mean: lanes(), sd: lanes() }
+    }
+}
+
+/// Replace `v` by `exp(v - logsumexp(v))` over its lanes, row by row, and leave the logsumexp
+/// in `total`.
+#[inline(always)]
+pub(crate) fn softmax_kernel<const FMA: bool>(v: &mut [Lanes], total: &mut Lanes) {
+    // Not minus infinity: a row of which every weight underflowed must not become NaN.
+    let mut top = [-1e300; ROWS];
+    for v in v.iter() {
+        for r in 0..ROWS {
+            top[r] = if v[r] > top[r] { v[r] } else { top[r] };
+        }
+    }
+    let mut sum = [0.0; ROWS];
+    for v in v.iter_mut() {
+        for r in 0..ROWS {
+            v[r] = exp::<FMA>(v[r] - top[r]);
+            sum[r] += v[r];
+        }
+    }
+    for r in 0..ROWS {
+        total[r] = top[r] + ln::<FMA>(sum[r]);
+        sum[r] = 1.0 / sum[r];
+    }
+    for v in v.iter_mut() {
+        for r in 0..ROWS {
+            v[r] *= sum[r];
+        }
+    }
+}
+
+vectorised! {
+    /// Row by row: `log_softmax` of the lanes.
+    pub(crate) fn log_softmax = log_softmax_kernel(v: &mut [Lanes]);
+}
+
+#[inline(always)]
+fn log_softmax_kernel<const FMA: bool>(v: &mut [Lanes]) {
+    let mut top = [f64::MIN; ROWS];
+    for v in v.iter() {
+        for r in 0..ROWS {
+            top[r] = if v[r] > top[r] { v[r] } else { top[r] };
+        }
+    }
+    let mut sum = [0.0; ROWS];
+    for v in v.iter() {
+        for r in 0..ROWS {
+            sum[r] += exp::<FMA>(v[r] - top[r]);
+        }
+    }
+    for r in 0..ROWS {
+        sum[r] = top[r] + ln::<FMA>(sum[r]);
+    }
+    for v in v.iter_mut() {
+        for r in 0..ROWS {
+            v[r] -= sum[r];
+        }
+    }
+}
+
+vectorised! {
+    /// Row by row, for weights `w = exp(log_w)` on the simplex: turn the derivative with
+    /// respect to `log_w` into that with respect to the logits, `d_k - w_k sum_j d_j`.
+    pub(crate) fn log_softmax_adjoint = log_softmax_adjoint_kernel(log_w: &[Lanes], d: &mut [Lanes]);
+}
+
+#[inline(always)]
+fn log_softmax_adjoint_kernel<const FMA: bool>(log_w: &[Lanes], d: &mut [Lanes]) {
+    let mut sum = [0.0; ROWS];
+    for d in d.iter() {
+        for r in 0..ROWS {
+            sum[r] += d[r];
+        }
+    }
+    for (d, log_w) in d.iter_mut().zip(log_w) {
+        for r in 0..ROWS {
+            d[r] -= exp::<FMA>(log_w[r]) * sum[r];
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Inputs laid out for the vector kernels: blocks of rows, one column after the other.
+
+use crate::math::{Lanes, ROWS};
+use crate::{Error, Result};
+
+/// Input rows in blocks of [`ROWS`]; the last block is padded by repeating its first row.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    n: usize,
+    inputs: usize,
+    columns: Vec<Lanes>,
+}
+
+impl Rows {
+    /// From a row-major (n, inputs) array of finite numbers.
+    pub fn new(x: &[f64], inputs: usize) -> Result<Rows> {
+        if inputs == 0 || x.is_empty() || !x.len().is_multiple_of(inputs) {
+            return Err(Error::Shape {
+                what: "inputs".into(),
+                expected: format!("a multiple of {inputs} numbers, at least one row"),
+                found: format!("{} numbers", x.len()),
+            });
+        }
+        if let Some(at) = x.iter().position(|v| !v.is_finite()) {
+            let (row, input) = (at / inputs + 1, at % inputs + 1);
+            return Err(Error::Data(format!("row {row}, input {input} is {}: remove it", x[at])));
+        }
+        let n = x.len() / inputs;
+        let blocks = n.div_ceil(ROWS);
+        let mut columns = vec![[0.0; ROWS]; blocks * inputs];
+        for b in 0..blocks {
+            for i in 0..inputs {
+                for r in 0..ROWS {
+                    let row = if b * ROWS + r < n { b * ROWS + r } else { b * ROWS };
+                    columns[b * inputs + i][r] = x[row * inputs + i];
+                }
+            }
+        }
+        Ok(Rows { n, inputs, columns })
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there are no rows; never true of a value made by [`Rows::new`].
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// The number of inputs of a row.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// The number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.n.div_ceil(ROWS)
+    }
+
+    /// How many rows of block `b` are real.
+    pub fn filled(&self, b: usize) -> usize {
+        (self.n - b * ROWS).min(ROWS)
+    }
+
+    /// The columns of block `b`, one per input.
+    pub fn block(&self, b: usize) -> &[Lanes] {
+        &self.columns[b * self.inputs..(b + 1) * self.inputs]
+    }
+
+    /// Row `row` as it was given.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = f64> + '_ {
+        self.block(row / ROWS).iter().map(move |column| column[row % ROWS])
+    }
+}
+
+/// A column of `n` numbers in blocks like those of [`Rows`], padded by its last number.
+pub(crate) fn blocked(values: &[f64]) -> Vec<Lanes> {
+    values
+        .chunks(ROWS)
+        .map(|chunk| std::array::from_fn(|r| chunk[r.min(chunk.len() - 1)]))
+        .collect()
+}

@@ -1,0 +1,103 @@
+//! Scaling of data: inputs and target brought to a common scale, from training rows only.
+//!
+//! The scaler is part of the fitted model; all outputs are in the user's units.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// What the inputs are brought to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scaling {
+    /// Each input to mean 0 and standard deviation 1, the target too.
+    #[default]
+    Standard,
+    /// Each input to the interval from 0 to 1, the target to mean 0 and standard deviation 1.
+    Unit,
+    /// Nothing is scaled.
+    None,
+}
+
+/// `scaled = (raw - shift) / scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Affine {
+    /// The raw value that becomes 0.
+    pub shift: f64,
+    /// The raw length that becomes 1; positive.
+    pub scale: f64,
+}
+
+impl Affine {
+    /// Leaves values as they are.
+    pub const IDENTITY: Affine = Affine { shift: 0.0, scale: 1.0 };
+
+    /// To the model's scale.
+    pub fn apply(&self, raw: f64) -> f64 {
+        (raw - self.shift) / self.scale
+    }
+
+    /// Back to the user's scale.
+    pub fn restore(&self, scaled: f64) -> f64 {
+        self.shift + self.scale * scaled
+    }
+
+    /// Mean 0, standard deviation 1; a constant column keeps its scale.
+    fn standard(values: impl Iterator<Item = f64> + Clone) -> Affine {
+        let n = values.clone().count() as f64;
+        let shift = values.clone().map(|v| v / n).sum::<f64>();
+        let scale = (values.map(|v| (v - shift).powi(2) / n).sum::<f64>()).sqrt();
+        Affine { shift, scale }.or_identity_scale()
+    }
+
+    /// From 0 to 1; a constant column keeps its scale.
+    fn unit(values: impl Iterator<Item = f64>) -> Affine {
+        let range =
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |a, v| (a.0.min(v), a.1.max(v)));
+        Affine { shift: range.0, scale: range.1 - range.0 }.or_identity_scale()
+    }
+
+    fn or_identity_scale(self) -> Affine {
+        // A spread below rounding error of the values themselves is no spread.
+        let spread = self.scale > 1e-14 * self.shift.abs() && self.scale.is_finite();
+        Affine { scale: if spread { self.scale } else { 1.0 }, ..self }
+    }
+}
+
+/// The scaling of all inputs and of the target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scaler {
+    /// One per input.
+    pub inputs: Vec<Affine>,
+    /// Of the target.
+    pub target: Affine,
+}
+
+impl Scaler {
+    /// From training rows: inputs row-major (n, inputs), and the target.
+    pub fn fit(scaling: Scaling, x: &[f64], inputs: usize, y: &[f64]) -> Result<Scaler> {
+        let column = |i: usize| x.iter().skip(i).step_by(inputs.max(1)).copied();
+        let of = |i: usize| match scaling {
+            Scaling::Standard => Affine::standard(column(i)),
+            Scaling::Unit => Affine::unit(column(i)),
+            Scaling::None => Affine::IDENTITY,
+        };
+        let target = match scaling {
+            Scaling::None => Affine::IDENTITY,
+            _ => Affine::standard(y.iter().copied()),
+        };
+        let scaler = Scaler { inputs: (0..inputs).map(of).collect(), target };
+        let finite = |a: &Affine| a.shift.is_finite() && a.scale.is_finite();
+        if scaler.inputs.iter().chain([&scaler.target]).all(finite) {
+            Ok(scaler)
+        } else {
+            Err(Error::Data("values are too large to scale: divide them by a constant".into()))
+        }
+    }
+
+    /// Inputs to the model's scale.
+    pub fn scale_inputs(&self, x: &[f64]) -> Vec<f64> {
+        let d = self.inputs.len();
+        x.iter().enumerate().map(|(at, v)| self.inputs[at % d].apply(*v)).collect()
+    }
+}
