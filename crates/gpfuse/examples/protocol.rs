@@ -59,7 +59,7 @@ fn main() {
                 match key {
                     "cand" => s.candidates = v.parse().unwrap(),
                     "steps" => s.start_steps = v.parse().unwrap(),
-                    "start" => s.start = if v == "prior" { Start::Prior } else { Start::Map },
+                    "start" => s.start = match v { "prior" => Start::Prior, "map" => Start::Map, _ => Start::Pilot },
                     "accept" => s.target_accept = v.parse().unwrap(),
                     "warmup" => s.warmup = v.parse().unwrap(),
                     "draws" => s.draws = v.parse().unwrap(),

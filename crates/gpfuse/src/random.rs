@@ -21,6 +21,8 @@ pub enum Purpose {
     Simulate = 4,
     /// Splits of rows.
     Split = 5,
+    /// Pilot runs that choose a start; one stream per pilot.
+    Pilot = 7,
     /// Samples from a predictive density; one stream per row.
     Predict = 6,
 }

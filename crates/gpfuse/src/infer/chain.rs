@@ -63,11 +63,19 @@ impl<D: Density> CpuLogpFunc for Target<'_, D> {
     }
 }
 
+/// How long a chain is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Length {
+    pub(super) warmup: usize,
+    pub(super) draws: usize,
+}
+
 /// Draw chain number `chain` from `start`. A cancelled chain returns what it has.
 pub(super) fn run<D: Density>(
     chain: usize,
     density: D,
     start: &[f64],
+    length: Length,
     settings: &Checked,
     rng: ChaCha8Rng,
     monitor: &dyn Monitor,
@@ -77,23 +85,23 @@ pub(super) fn run<D: Density>(
         Metric::Diagonal => {
             let mut s = DiagNutsSettings::default();
             s.adapt_options.step_size_settings.target_accept = settings.target_accept;
-            drive(chain, common(s, settings), math, start, settings, rng, monitor)
+            drive(chain, common(s, length, settings), math, start, length, rng, monitor)
         }
         Metric::LowRank => {
             let mut s = LowRankNutsSettings::default();
             s.adapt_options.step_size_settings.target_accept = settings.target_accept;
-            drive(chain, common(s, settings), math, start, settings, rng, monitor)
+            drive(chain, common(s, length, settings), math, start, length, rng, monitor)
         }
     }
 }
 
 /// What the two mass matrices' settings share.
-fn common<A>(mut s: NutsSettings<A>, settings: &Checked) -> NutsSettings<A>
+fn common<A>(mut s: NutsSettings<A>, length: Length, settings: &Checked) -> NutsSettings<A>
 where
     A: std::fmt::Debug + Copy + Default + serde::Serialize,
 {
-    s.num_tune = settings.warmup as u64;
-    s.num_draws = settings.draws as u64;
+    s.num_tune = length.warmup as u64;
+    s.num_draws = length.draws as u64;
     s.maxdepth = settings.max_depth as u64;
     if settings.sampler == Sampler::Hmc {
         s.maxdepth = settings.hmc_depth as u64;
@@ -108,26 +116,26 @@ fn drive<M: Math, S: NutsRsSettings>(
     nuts: S,
     math: M,
     start: &[f64],
-    settings: &Checked,
+    length: Length,
     mut rng: ChaCha8Rng,
     monitor: &dyn Monitor,
 ) -> Result<ChainDraws> {
     let fail = |e: anyhow::Error| Error::Sampling(format!("chain {}: {e:#}", chain + 1));
     let mut sampler = nuts.new_chain(chain as u64, math, &mut rng).map_err(fail)?;
     let mut out = ChainDraws::default();
-    let total = settings.warmup + settings.draws;
+    let total = length.warmup + length.draws;
     let mut divergences = 0;
     if let Err(e) = sampler.set_position(start) {
         return if monitor.cancelled() { Ok(out) } else { Err(fail(e)) };
     }
-    out.values.reserve(settings.draws * start.len());
+    out.values.reserve(length.draws * start.len());
     for done in 0..total {
         let (position, _, mut stats, progress) = match sampler.expanded_draw() {
             Ok(draw) => draw,
             Err(_) if monitor.cancelled() => break,
             Err(e) => return Err(fail(e)),
         };
-        let warming_up = done < settings.warmup;
+        let warming_up = done < length.warmup;
         if !warming_up {
             let dims = (&*sampler.math()).into();
             out.values.extend_from_slice(&position);

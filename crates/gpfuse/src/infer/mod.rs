@@ -43,7 +43,8 @@ pub fn sample<D: Density + Sync>(
     let jobs = settings.chains;
     let chains = parallel(jobs, settings.threads, |c| {
         let rng = stream(settings.seed, Purpose::Chain, c as u64);
-        chain::run(c, density.clone(), &starts[c].q, settings, rng, monitor)
+        let length = chain::Length { warmup: settings.warmup, draws: settings.draws };
+        chain::run(c, density.clone(), &starts[c].q, length, settings, rng, monitor)
     })?;
     let chains: Result<Vec<ChainDraws>> = chains.into_iter().collect();
     Draws::new(density.dim(), settings.draws, chains?)

@@ -38,3 +38,12 @@ pub trait Monitor: Sync {
 pub struct Quiet;
 
 impl Monitor for Quiet {}
+
+/// Shows nothing of a run within a run, but passes on its cancellation.
+pub(super) struct Muted<'a>(pub(super) &'a dyn Monitor);
+
+impl Monitor for Muted<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}

@@ -37,8 +37,10 @@ pub enum Start {
     /// Each chain at a draw from the prior.
     Prior,
     /// Each chain at the best of its own prior draws, improved by L-BFGS.
-    #[default]
     Map,
+    /// Each chain where the best of its own pilots ended: short runs from prior draws.
+    #[default]
+    Pilot,
 }
 
 /// Settings of [`sample`](super::sample).
@@ -65,7 +67,7 @@ pub struct Settings {
     pub start: Start,
     /// Prior draws per chain from which its start is chosen.
     pub candidates: usize,
-    /// L-BFGS steps that improve a start.
+    /// L-BFGS steps (`map`) or draws (`pilot`) that improve a start.
     pub start_steps: usize,
     /// The seed of all randomness.
     pub seed: u64,
@@ -85,7 +87,7 @@ impl Default for Settings {
             max_depth: 10,
             hmc_depth: 5,
             target_accept: 0.8,
-            start: Start::Map,
+            start: Start::Pilot,
             candidates: 4,
             start_steps: 100,
             seed: 0,

@@ -1,21 +1,28 @@
-//! Where chains start: prior draws, screened and improved, a different set for each chain.
+//! Where chains start: prior draws, improved and screened, a different set for each chain.
 //!
 //! Joint posteriors have separate modes, and a chain seldom leaves the one it starts in, so
-//! starts are part of the method. Each chain draws its own candidates from the prior, climbs
-//! from each by L-BFGS, and begins at the best: good modes are found more often, and the
-//! chains stay independent of each other.
+//! starts are part of the method. Each chain has its own candidates, drawn from the prior; it
+//! begins at the best of them, so that good modes are found more often while the chains stay
+//! independent of each other. Candidates are compared after a pilot, a short run of the
+//! sampler, by the log density of its last draws: that is the height of the typical set, where
+//! the chain will live, and not of a mode, where it will not.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rand_distr::{Distribution, StandardNormal};
 
+use super::chain::{Length, run};
 use super::map::{Point, climb};
+use super::monitor::Muted;
 use super::{Checked, Density, Monitor, PriorDraw, Sampler, Start, parallel};
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
 /// Prior draws tried before a start with a finite density is given up.
 const TRIES: usize = 100;
+
+/// L-BFGS steps for the mode itself, which wants more than a start.
+const MODE_STEPS: usize = 2000;
 
 /// One start per chain.
 pub(super) fn find<D: Density + Sync>(
@@ -24,51 +31,79 @@ pub(super) fn find<D: Density + Sync>(
     settings: &Checked,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Point>> {
-    let climbs = settings.start == Start::Map || settings.sampler == Sampler::Map;
-    let each = if climbs { settings.candidates } else { 1 };
-    // The mode itself wants more steps than a start.
-    let steps = match (climbs, settings.sampler) {
-        (false, _) => 0,
-        (true, Sampler::Map) => settings.start_steps.max(2000),
-        (true, _) => settings.start_steps,
-    };
+    let mode = settings.sampler == Sampler::Map;
+    let each = if settings.start == Start::Prior && !mode { 1 } else { settings.candidates };
     let total = settings.chains * each;
     let finished = AtomicUsize::new(0);
     let points = parallel(total, settings.threads, |i| {
-        let point = candidate(density, prior, settings.seed, i, steps, monitor);
+        let climbs = match (settings.start, mode) {
+            (_, true) => MODE_STEPS,
+            (Start::Map, _) => settings.start_steps,
+            _ => 0,
+        };
+        let mut point = first(density, prior, settings.seed, i, climbs, monitor);
+        if settings.start == Start::Pilot && !mode && each > 1 {
+            point = pilot(density, point, settings, i, monitor);
+        }
         monitor.start(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
         point
     })?;
-    points
-        .chunks(each)
-        .map(|own| own.iter().max_by(|a, b| a.logp.total_cmp(&b.logp)).cloned())
-        .map(|best| match best {
-            Some(p) if p.logp.is_finite() => Ok(p),
-            _ => Err(Error::Sampling(
-                "no starting point has a finite density: look at the scale of the data, or at \
-                 the prior scales"
-                    .into(),
-            )),
-        })
-        .collect()
+    points.chunks(each).map(best).collect()
 }
 
-fn candidate<D: Density>(
+fn best(own: &[Point]) -> Result<Point> {
+    match own.iter().max_by(|a, b| a.logp.total_cmp(&b.logp)) {
+        Some(p) if p.logp.is_finite() => Ok(p.clone()),
+        _ => Err(Error::Sampling(
+            "no starting point has a finite density: look at the scale of the data, or at the \
+             prior scales"
+                .into(),
+        )),
+    }
+}
+
+/// A prior draw with a finite density, after at most `climbs` steps uphill.
+fn first<D: Density>(
     density: &D,
     prior: PriorDraw<'_>,
     seed: u64,
     index: usize,
-    steps: usize,
+    climbs: usize,
     monitor: &dyn Monitor,
 ) -> Point {
     let mut rng = stream(seed, Purpose::Start, index as u64);
     let mut normal = || StandardNormal.sample(&mut rng);
     let mut point = Point { q: Vec::new(), logp: f64::NEG_INFINITY };
     for _ in 0..TRIES {
-        point = climb(density, prior(&mut normal), steps, monitor);
+        point = climb(density, prior(&mut normal), climbs, monitor);
         if point.logp.is_finite() || monitor.cancelled() {
             break;
         }
     }
     point
+}
+
+/// Where a short run from `point` ends, with the mean log density of its last quarter. A
+/// pilot that fails leaves the point where it was, which then loses to any that did not.
+fn pilot<D: Density>(
+    density: &D,
+    point: Point,
+    settings: &Checked,
+    index: usize,
+    monitor: &dyn Monitor,
+) -> Point {
+    let draws = (settings.start_steps / 4).max(1);
+    let length = Length { warmup: settings.start_steps.saturating_sub(draws).max(10), draws };
+    let rng = stream(settings.seed, Purpose::Pilot, index as u64);
+    let quiet = Muted(monitor);
+    match run(index, density.clone(), &point.q, length, settings, rng, &quiet) {
+        Ok(chain) if !chain.stats.is_empty() => {
+            let count = chain.stats.len();
+            Point {
+                q: chain.values[(count - 1) * point.q.len()..].to_vec(),
+                logp: chain.stats.iter().map(|s| s.lp).sum::<f64>() / count as f64,
+            }
+        }
+        _ => point,
+    }
 }

@@ -8,8 +8,9 @@ use tempfile::NamedTempFile;
 use thiserror::Error;
 
 /// Why a file could not be written; the target is then as it was before.
+#[allow(missing_docs)] // The fields are what the message shows.
 #[derive(Debug, Error)]
-pub(crate) enum WriteError {
+pub enum WriteError {
     /// The target names a folder.
     #[error("cannot write `{path}`: it is a folder: give a file name")]
     Folder { path: String },
@@ -29,7 +30,7 @@ pub(crate) enum WriteError {
 
 impl WriteError {
     /// Sorts a system error by its cure.
-    pub(crate) fn new(path: &Path, cause: &io::Error) -> Self {
+    pub fn new(path: &Path, cause: &io::Error) -> Self {
         let name = path.display().to_string();
         let text = crate::guard::first_line(&cause.to_string());
         match cause.kind() {
@@ -63,14 +64,14 @@ enum Out {
 
 /// A file being written: it takes its name only in [`AtomicFile::commit`], and dropping it
 /// before leaves nothing behind.
-pub(crate) struct AtomicFile {
+pub struct AtomicFile {
     out: Out,
     target: PathBuf,
 }
 
 impl AtomicFile {
     /// Opens a temporary file next to `path`.
-    pub(crate) fn create(path: &Path) -> Result<Self, WriteError> {
+    pub fn create(path: &Path) -> Result<Self, WriteError> {
         let fail = |cause: io::Error| WriteError::new(path, &cause);
         // A link is followed, so that it goes on pointing at the new contents.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -96,7 +97,7 @@ impl AtomicFile {
     }
 
     /// Brings the contents to the disk and gives the file its name.
-    pub(crate) fn commit(mut self) -> io::Result<()> {
+    pub fn commit(mut self) -> io::Result<()> {
         self.flush()?;
         if let Out::Temporary(file) = self.out {
             file.as_file().sync_all()?;
@@ -126,7 +127,7 @@ impl Write for AtomicFile {
 }
 
 /// Writes `path` through `fill`: the file appears whole, or stays as it was.
-pub(crate) fn atomic_write(
+pub fn atomic_write(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteError> {

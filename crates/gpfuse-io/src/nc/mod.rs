@@ -105,16 +105,6 @@ impl Tree {
 }
 
 impl Group {
-    /// The variable called `name`.
-    pub(crate) fn var(&self, name: &str) -> Option<&Var> {
-        self.vars.iter().find(|var| var.name == name)
-    }
-
-    /// The text of the attribute called `name`.
-    pub(crate) fn attr(&self, name: &str) -> Option<&str> {
-        self.attrs.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
-    }
-
     fn stored_dims(&self) -> impl Iterator<Item = &(String, usize)> {
         self.dims.iter().filter(|(_, size)| *size > 0)
     }

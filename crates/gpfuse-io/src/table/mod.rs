@@ -18,23 +18,23 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-pub(crate) use self::error::TableError;
-pub(crate) use self::write::{CsvSink, write_csv};
+pub use self::error::TableError;
+pub use self::write::{CsvSink, write_csv};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const PARQUET: [u8; 4] = *b"PAR1";
 
 /// A table of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Table {
+pub struct Table {
     /// The file as it is called in messages.
-    pub(crate) path: String,
+    pub path: String,
     /// The names of [`Table::columns`]: those asked for, in that order.
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     /// One vector of [`Table::rows`] numbers per name.
-    pub(crate) columns: Vec<Vec<f64>>,
+    pub columns: Vec<Vec<f64>>,
     /// The number of rows, at least one.
-    pub(crate) rows: usize,
+    pub rows: usize,
 }
 
 impl Table {
@@ -42,7 +42,7 @@ impl Table {
     ///
     /// `-` is standard input. A name ending in `.parquet` must be Parquet and one in `.tsv` is
     /// separated by tabs; gzip is recognised by its first bytes.
-    pub(crate) fn read(path: &Path, wanted: Option<&[&str]>) -> Result<Self, TableError> {
+    pub fn read(path: &Path, wanted: Option<&[&str]>) -> Result<Self, TableError> {
         let source = Source::open(path)?;
         match source.kind {
             Kind::Text { mut input, gzip, separator } => {
@@ -53,14 +53,14 @@ impl Table {
     }
 
     /// The column called `name`.
-    pub(crate) fn column(&self, name: &str) -> Option<&[f64]> {
+    pub fn column(&self, name: &str) -> Option<&[f64]> {
         let at = self.names.iter().position(|known| known == name)?;
         self.columns.get(at).map(Vec::as_slice)
     }
 }
 
 /// The column names of the file, without its rows. Not for `-`, which can be read only once.
-pub(crate) fn header(path: &Path) -> Result<Vec<String>, TableError> {
+pub fn header(path: &Path) -> Result<Vec<String>, TableError> {
     let source = Source::open(path)?;
     match source.kind {
         Kind::Text { mut input, gzip, separator } => {

@@ -6,12 +6,13 @@ use thiserror::Error;
 
 /// Where a cell stands: the data row counts from 1 below the header, the line is that of the
 /// text file.
+#[allow(missing_docs)] // The fields are what the message shows.
 #[derive(Debug)]
-pub(crate) struct Place {
-    pub(crate) path: String,
-    pub(crate) row: usize,
-    pub(crate) line: Option<u64>,
-    pub(crate) column: String,
+pub struct Place {
+    pub path: String,
+    pub row: usize,
+    pub line: Option<u64>,
+    pub column: String,
 }
 
 impl fmt::Display for Place {
@@ -25,8 +26,9 @@ impl fmt::Display for Place {
 }
 
 /// Why a table could not be read.
+#[allow(missing_docs)] // The fields are what the message shows.
 #[derive(Debug, Error)]
-pub(crate) enum TableError {
+pub enum TableError {
     /// No such file.
     #[error("`{path}`: no such file: check the path")]
     Missing { path: String },
@@ -119,7 +121,7 @@ pub(crate) enum TableError {
 }
 
 /// A value or name as it is shown in a message: one line, and not long.
-pub(crate) fn show(text: &str) -> String {
+pub fn show(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
     if text.chars().nth(LONGEST).is_some() {

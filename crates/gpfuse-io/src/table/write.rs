@@ -54,7 +54,7 @@ impl Write for Out {
 }
 
 /// A CSV table being written; without [`CsvSink::finish`] no file appears.
-pub(crate) struct CsvSink {
+pub struct CsvSink {
     // Gone once the reader of a pipe has left: further rows are then dropped.
     out: Option<csv::Writer<Out>>,
     path: PathBuf,
@@ -66,7 +66,7 @@ pub(crate) struct CsvSink {
 impl CsvSink {
     /// Opens the file (standard output for `None` or `-`, gzip for a name in `.gz`) and writes
     /// the header.
-    pub(crate) fn create(path: Option<&Path>, names: &[&str]) -> Result<Self, WriteError> {
+    pub fn create(path: Option<&Path>, names: &[&str]) -> Result<Self, WriteError> {
         let path = path.unwrap_or(Path::new("-")).to_owned();
         let out = csv::Writer::from_writer(Out::open(&path)?);
         let width = names.len();
@@ -76,13 +76,13 @@ impl CsvSink {
     }
 
     /// Appends one row of numbers.
-    pub(crate) fn row(&mut self, values: &[f64]) -> Result<(), WriteError> {
+    pub fn row(&mut self, values: &[f64]) -> Result<(), WriteError> {
         self.check(values.len())?;
         self.each(values.iter().copied())
     }
 
     /// Appends one row of text.
-    pub(crate) fn cells(&mut self, cells: &[&str]) -> Result<(), WriteError> {
+    pub fn cells(&mut self, cells: &[&str]) -> Result<(), WriteError> {
         self.check(cells.len())?;
         let Some(out) = &mut self.out else { return Ok(()) };
         let outcome = out.write_record(cells);
@@ -90,7 +90,7 @@ impl CsvSink {
     }
 
     /// Appends the rows of a block of equally long columns.
-    pub(crate) fn block(&mut self, columns: &[&[f64]]) -> Result<(), WriteError> {
+    pub fn block(&mut self, columns: &[&[f64]]) -> Result<(), WriteError> {
         self.check(columns.len())?;
         let rows = columns.first().map_or(0, |column| column.len());
         if columns.iter().any(|column| column.len() != rows) {
@@ -103,7 +103,7 @@ impl CsvSink {
     }
 
     /// Completes the table: only now does the file take its name.
-    pub(crate) fn finish(mut self) -> Result<(), WriteError> {
+    pub fn finish(mut self) -> Result<(), WriteError> {
         if self.failed {
             return self.fail(&io::Error::other("a row could not be written"));
         }
@@ -173,7 +173,7 @@ fn number(cell: &mut String, value: f64) {
 }
 
 /// Writes a whole table of equally long columns.
-pub(crate) fn write_csv(
+pub fn write_csv(
     path: Option<&Path>,
     names: &[&str],
     columns: &[&[f64]],

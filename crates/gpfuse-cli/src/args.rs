@@ -1,0 +1,343 @@
+//! What is typed: commands, flags and the settings file, which share one definition.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
+use clap::{Args, Parser, Subcommand};
+use gpfuse::basis::frequencies::Scheme;
+use gpfuse::fit::{BasisChoice, CheckedFit, FitSettings};
+use gpfuse::infer::{self, Metric, Sampler, Start};
+use gpfuse::kernel::Kernel;
+use gpfuse::model::{Method, Priors};
+use gpfuse::scale::Scaling;
+use serde::{Deserialize, de::DeserializeOwned};
+
+/// Fuse Gaussian-process predictions into one calibrated density.
+///
+/// The weights of the experts depend on the input and are inferred by Monte Carlo.
+#[derive(Debug, Parser)]
+#[command(name = "gpfuse", version, about, long_about, propagate_version = true)]
+#[command(after_help = "Exit codes: 0 done, 1 error, 2 usage, 3 the diagnostics do not pass \
+                        (with --strict), 130 interrupted (what was drawn is kept).")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The tour: simulate, fit het, MoGPE and PoGPE, compare (about a minute).
+    Demo(DemoArgs),
+    /// Draw a synthetic data set from a mixture of GP experts.
+    Simulate(SimulateArgs),
+    /// Fit a model to a table and write a model file.
+    Fit(FitArgs),
+    /// Predict at new rows.
+    Predict(PredictArgs),
+    /// Score a model on rows with known targets.
+    Evaluate(EvaluateArgs),
+    /// Show what is in a model file, and its diagnostics.
+    Inspect(InspectArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Folder for the demo's files; made if it does not exist.
+    #[arg(long, default_value = "gpfuse-demo", value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Seed of the data and of the fits.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the table as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// CSV file for inputs and target (`-` for standard output).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// CSV file for the truth: component, means, log sds, weights, true log density.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Rows.
+    #[arg(long, default_value_t = 1000)]
+    pub(crate) n: usize,
+    /// Experts of the generator.
+    #[arg(long, default_value_t = 3)]
+    pub(crate) experts: usize,
+    /// Inputs per row.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) inputs: usize,
+    /// Lower end of the domain of every input.
+    #[arg(long, default_value_t = -5.0, allow_negative_numbers = true)]
+    pub(crate) low: f64,
+    /// Upper end of the domain of every input.
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
+    pub(crate) high: f64,
+    /// Lengthscale of the experts' means.
+    #[arg(long, default_value_t = 0.2)]
+    pub(crate) mean_lengthscale: f64,
+    /// Lengthscale of the gates.
+    #[arg(long, default_value_t = 0.5)]
+    pub(crate) gate_lengthscale: f64,
+    /// Lengthscale of the log standard deviations.
+    #[arg(long, default_value_t = 0.5)]
+    pub(crate) log_sd_lengthscale: f64,
+    /// Noise level: mean of the log standard deviations.
+    #[arg(long, default_value_t = -2.0, allow_negative_numbers = true)]
+    pub(crate) log_sd_mean: f64,
+    /// Kernel of all GPs.
+    #[arg(long, default_value = "rbf", value_parser = named::<Kernel>(&KERNELS))]
+    pub(crate) kernel: Kernel,
+    /// Seed.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// Table with a header: .csv, .csv.gz, .tsv or .parquet (`-` for CSV on standard input).
+    pub(crate) data: PathBuf,
+    /// Column to predict.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: String,
+    /// Input columns, separated by commas [default: all but the target].
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) inputs: Option<Vec<String>>,
+    /// Model file to write [default: the table's name with .nc].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) options: FitOptions,
+    /// Settings file (TOML) whose keys are the long flags of this command, without dashes in
+    /// front; flags given here win.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Exit with code 3 where the diagnostics do not pass.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// Model file.
+    pub(crate) model: PathBuf,
+    /// Table with the model's input columns (`-` for CSV on standard input).
+    pub(crate) data: PathBuf,
+    /// CSV file to write [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Quantiles of the predictive density.
+    #[arg(long, value_delimiter = ',', default_value = "0.05,0.5,0.95", value_name = "P,...")]
+    pub(crate) quantiles: Vec<f64>,
+    /// Add each expert's weight (mean and 90 % interval), mean and standard deviation.
+    #[arg(long)]
+    pub(crate) experts: bool,
+    /// Add the log density, PIT and CRPS of the target column.
+    #[arg(long)]
+    pub(crate) density: bool,
+    /// Add this many samples from the predictive density.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) samples: usize,
+    /// Seed of the samples.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads [default: all cores].
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArgs {
+    /// Model file.
+    pub(crate) model: PathBuf,
+    /// Table with the model's input and target columns (`-` for CSV on standard input).
+    pub(crate) data: PathBuf,
+    /// Print the scores as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Exit with code 3 where the fit's diagnostics do not pass.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Threads [default: all cores].
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// Model file.
+    pub(crate) model: PathBuf,
+    /// Print as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Exit with code 3 where the diagnostics do not pass.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+const KERNELS: [&str; 4] = ["rbf", "matern12", "matern32", "matern52"];
+
+/// A flag whose values are the serde names of a type's variants.
+fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(|name| {
+        serde_json::from_value::<T>(serde_json::Value::String(name)).map_err(|e| e.to_string())
+    })
+}
+
+/// The options that every fitting command shares; each is also a key of the settings file.
+#[derive(Debug, Clone, Default, Args, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(crate) struct FitOptions {
+    /// Method [default: pogpe].
+    #[arg(long, value_parser = named::<Method>(&["mogpe", "pogpe", "het"]))]
+    pub(crate) method: Option<Method>,
+    /// Number of experts [default: 3].
+    #[arg(long, value_name = "K")]
+    pub(crate) experts: Option<usize>,
+    /// Basis [default: rff if --frequencies is given or there are more than two inputs, else
+    /// hilbert].
+    #[arg(long, value_parser = named::<BasisChoice>(&["auto", "rff", "hilbert"]))]
+    pub(crate) basis: Option<BasisChoice>,
+    /// RFF: number of frequencies [default: 30].
+    #[arg(long, value_name = "M")]
+    pub(crate) frequencies: Option<usize>,
+    /// RFF: how frequencies are drawn [default: iid].
+    #[arg(long, value_parser = named::<Scheme>(&["iid", "orthogonal", "quasi"]))]
+    pub(crate) scheme: Option<Scheme>,
+    /// RFF: table of base frequencies, one row each, one column per input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) omega: Option<PathBuf>,
+    /// Hilbert: functions per input [default: chosen from the data].
+    #[arg(long, value_name = "J")]
+    pub(crate) size: Option<usize>,
+    /// Kernel of all GPs [default: rbf].
+    #[arg(long, value_parser = named::<Kernel>(&KERNELS))]
+    pub(crate) kernel: Option<Kernel>,
+    /// Normalise log-linear weights to sum to one at each input.
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) normalise: Option<bool>,
+    /// Scaling of the data [default: standard].
+    #[arg(long, value_parser = named::<Scaling>(&["standard", "unit", "none"]))]
+    pub(crate) scaling: Option<Scaling>,
+    /// Do not scale the data: the same as --scaling none.
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) no_scale: Option<bool>,
+    /// Sampler [default: nuts].
+    #[arg(long, value_parser = named::<Sampler>(&["nuts", "hmc", "map"]))]
+    pub(crate) sampler: Option<Sampler>,
+    /// Mass matrix [default: diagonal].
+    #[arg(long, value_parser = named::<Metric>(&["diagonal", "low-rank"]))]
+    pub(crate) metric: Option<Metric>,
+    /// Chains [default: 4].
+    #[arg(long)]
+    pub(crate) chains: Option<usize>,
+    /// Warm-up draws per chain [default: 500].
+    #[arg(long)]
+    pub(crate) warmup: Option<usize>,
+    /// Kept draws per chain [default: 500].
+    #[arg(long)]
+    pub(crate) draws: Option<usize>,
+    /// NUTS: trajectories have at most 2^D - 1 steps [default: 10].
+    #[arg(long, value_name = "D")]
+    pub(crate) max_depth: Option<usize>,
+    /// HMC: trajectories have exactly 2^D - 1 steps [default: 5].
+    #[arg(long, value_name = "D")]
+    pub(crate) hmc_depth: Option<usize>,
+    /// Mean acceptance that the step size is adapted to [default: 0.8].
+    #[arg(long, value_name = "P")]
+    pub(crate) target_accept: Option<f64>,
+    /// Where chains start: at prior draws, at modes, or where the best of several short runs
+    /// ended [default: pilot].
+    #[arg(long, value_parser = named::<Start>(&["prior", "map", "pilot"]))]
+    pub(crate) start: Option<Start>,
+    /// Starting points tried per chain.
+    #[arg(long, value_name = "N")]
+    pub(crate) candidates: Option<usize>,
+    /// Steps (map) or draws (pilot) that improve a starting point.
+    #[arg(long, value_name = "N")]
+    pub(crate) start_steps: Option<usize>,
+    /// Seed of all randomness [default: 0].
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Threads; the result does not depend on it [default: all cores].
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Prior scales; only in the settings file.
+    #[arg(skip)]
+    pub(crate) priors: Option<Priors>,
+}
+
+macro_rules! prefer {
+    ($first:expr, $second:expr; $($field:ident),* $(,)?) => {
+        FitOptions { $($field: $first.$field.or($second.$field)),* }
+    };
+}
+
+impl FitOptions {
+    /// These options, and where they are silent those of a settings file.
+    pub(crate) fn with_file(self, path: Option<&Path>) -> anyhow::Result<FitOptions> {
+        let Some(path) = path else { return Ok(self) };
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("settings file `{}`", path.display()))?;
+        let file: FitOptions =
+            toml::from_str(&text).with_context(|| format!("settings file `{}`", path.display()))?;
+        Ok(prefer!(self, file; method, experts, basis, frequencies, scheme, omega, size, kernel,
+            normalise, scaling, no_scale, sampler, metric, chains, warmup, draws, max_depth,
+            hmc_depth, target_accept, start, candidates, start_steps, seed, threads, priors))
+    }
+
+    /// Checked settings, with the library's defaults where nothing was said.
+    pub(crate) fn check(&self, omega: Option<Vec<f64>>) -> anyhow::Result<CheckedFit> {
+        let d = FitSettings::default();
+        let s = infer::Settings::default();
+        let sampler = infer::Settings {
+            sampler: self.sampler.unwrap_or(s.sampler),
+            metric: self.metric.unwrap_or(s.metric),
+            chains: self.chains.unwrap_or(s.chains),
+            warmup: self.warmup.unwrap_or(s.warmup),
+            draws: self.draws.unwrap_or(s.draws),
+            max_depth: self.max_depth.unwrap_or(s.max_depth),
+            hmc_depth: self.hmc_depth.unwrap_or(s.hmc_depth),
+            target_accept: self.target_accept.unwrap_or(s.target_accept),
+            start: self.start.unwrap_or(s.start),
+            candidates: self.candidates.unwrap_or(s.candidates),
+            start_steps: self.start_steps.unwrap_or(s.start_steps),
+            seed: self.seed.unwrap_or(s.seed),
+            threads: self.threads.unwrap_or(s.threads),
+        };
+        // Asking for frequencies is asking for the basis that has them.
+        let implied = match self.frequencies.is_some() || omega.is_some() {
+            true => BasisChoice::Rff,
+            false => BasisChoice::Auto,
+        };
+        let scaling = match self.no_scale {
+            Some(true) => Scaling::None,
+            _ => self.scaling.unwrap_or(d.scaling),
+        };
+        Ok(FitSettings {
+            method: self.method.unwrap_or(d.method),
+            experts: self.experts.unwrap_or(d.experts),
+            basis: self.basis.unwrap_or(implied),
+            frequencies: self.frequencies.unwrap_or(d.frequencies),
+            scheme: self.scheme.unwrap_or(d.scheme),
+            omega,
+            size: self.size,
+            kernel: self.kernel.unwrap_or(d.kernel),
+            normalise: self.normalise.unwrap_or(d.normalise),
+            scaling,
+            priors: self.priors.unwrap_or(d.priors),
+            sampler,
+        }
+        .check()?)
+    }
+}

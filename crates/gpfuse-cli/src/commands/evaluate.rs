@@ -1,0 +1,41 @@
+//! `gpfuse evaluate`: the scores of a model on rows with known targets.
+
+use gpfuse::metrics::{LEVELS, Scores, evaluate};
+
+use super::{Outcome, judged, model_and_rows, threads};
+use crate::args::EvaluateArgs;
+use crate::print;
+
+pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
+    let threads = threads(args.threads)?;
+    let (saved, table, x) = model_and_rows(&args.model, &args.data, true)?;
+    let fitted = &saved.fitted;
+    let y = table.column(&saved.target).unwrap_or_default();
+    let rows = fitted.rows(&x)?;
+    let scores = evaluate(&fitted.predictor(), &fitted.draws, &rows, None, y, threads)?;
+    print::warn(&fitted.diagnostics.warnings);
+    if args.json {
+        print::json(&json(&scores, fitted.diagnostics.passed()))?;
+    } else {
+        print::lines(&print::scores(&scores))?;
+    }
+    Ok(judged(&saved, args.strict))
+}
+
+/// The scores as JSON, coverages by level.
+fn json(scores: &Scores, converged: bool) -> serde_json::Value {
+    let coverage: serde_json::Map<String, serde_json::Value> = LEVELS
+        .iter()
+        .zip(&scores.coverage)
+        .map(|(level, s)| (level.to_string(), serde_json::json!(s)))
+        .collect();
+    serde_json::json!({
+        "rows": scores.rows,
+        "nlpd": scores.nlpd,
+        "crps": scores.crps,
+        "rmse": scores.rmse,
+        "mae": scores.mae,
+        "coverage": coverage,
+        "converged": converged,
+    })
+}

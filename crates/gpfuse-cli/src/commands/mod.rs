@@ -1,0 +1,88 @@
+//! The commands: each reads its files, calls the library, writes its files.
+
+mod demo;
+mod evaluate;
+mod fit;
+mod inspect;
+mod predict;
+mod simulate;
+
+use std::path::Path;
+
+use gpfuse_io::model_file::{self, Saved};
+use gpfuse_io::table::Table;
+
+use crate::args::Command;
+
+/// How a command ended, as its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done = 0,
+    /// With `--strict`: the diagnostics do not pass.
+    Doubtful = 3,
+    /// Stopped by Ctrl-C; what was drawn is kept.
+    Interrupted = 130,
+}
+
+pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
+    match command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Fit(args) => fit::run(args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+    }
+}
+
+/// The outcome of a fit or of a look at one.
+fn judged(saved: &Saved, strict: bool) -> Outcome {
+    match strict && !saved.fitted.diagnostics.passed() {
+        true => Outcome::Doubtful,
+        false => Outcome::Done,
+    }
+}
+
+/// Inputs of all rows, row-major, from the columns of a table.
+fn interleave(columns: &[Vec<f64>]) -> Vec<f64> {
+    let n = columns.first().map_or(0, Vec::len);
+    (0..n).flat_map(|r| columns.iter().map(move |c| c[r])).collect()
+}
+
+/// A model, and the columns of a table that it needs: inputs, row-major, and with
+/// `with_target` the target.
+fn model_and_rows(
+    model: &Path,
+    data: &Path,
+    with_target: bool,
+) -> anyhow::Result<(Saved, Table, Vec<f64>)> {
+    let saved = model_file::load(model)?;
+    let mut wanted: Vec<&str> = saved.inputs.iter().map(String::as_str).collect();
+    if with_target {
+        wanted.push(&saved.target);
+    }
+    let table = Table::read(data, Some(&wanted))?;
+    let x = interleave(&table.columns[..saved.inputs.len()]);
+    let outside = saved.fitted.outside(&x);
+    if let Some(first) = outside.first() {
+        eprintln!(
+            "warning: `{}`: {} of {} rows (first: row {}) lie beyond the box of the model's \
+             Hilbert basis, where its predictions mean nothing: fit on a wider range or with \
+             --basis rff",
+            table.path,
+            outside.len(),
+            table.rows,
+            first + 1
+        );
+    }
+    Ok((saved, table, x))
+}
+
+/// All cores, unless told otherwise.
+fn threads(asked: Option<usize>) -> anyhow::Result<usize> {
+    match asked {
+        Some(0) => anyhow::bail!("setting `threads`: 0 threads: use at least 1"),
+        Some(n) => Ok(n),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}

@@ -1,0 +1,82 @@
+//! `gpfuse predict`: the predictive density at new rows, as a table.
+
+use gpfuse::predict::{ExpertSummary, FusedBlock};
+use gpfuse::random::{Purpose, stream};
+use gpfuse_io::table::CsvSink;
+
+use super::{Outcome, model_and_rows, threads};
+use crate::args::PredictArgs;
+
+/// The part of the draws that the weights' intervals hold.
+const WEIGHT_LEVEL: f64 = 0.9;
+
+pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
+    if let Some(p) = args.quantiles.iter().find(|p| !(**p > 0.0 && **p < 1.0)) {
+        anyhow::bail!("setting `quantiles`: {p} is not between 0 and 1");
+    }
+    let threads = threads(args.threads)?;
+    let (saved, table, x) = model_and_rows(&args.model, &args.data, args.density)?;
+    let inputs = saved.inputs.len();
+    let y = if args.density { table.column(&saved.target) } else { None };
+    let predictor = saved.fitted.predictor();
+    let rows = saved.fitted.rows(&x)?;
+
+    let mut names: Vec<String> = saved.inputs.clone();
+    names.extend(["mean".into(), "sd".into()]);
+    names.extend(args.quantiles.iter().map(|p| format!("q{p}")));
+    if args.density {
+        names.extend(["log_density", "pit", "crps"].map(String::from));
+    }
+    names.extend((1..=args.samples).map(|i| format!("sample_{i}")));
+    let experts = match args.experts {
+        true => predictor.experts(&rows, None, WEIGHT_LEVEL, threads)?,
+        false => Vec::new(),
+    };
+    let each = if args.experts { saved.fitted.model.experts() } else { 0 };
+    for k in 1..=each {
+        let columns = ["weight", "weight_low", "weight_high", "mean", "sd"];
+        names.extend(columns.map(|c| format!("{c}_expert_{k}")));
+    }
+    let blocks = predictor.fused(&rows, None, threads, |block| summaries(args, block, y))?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut sink = CsvSink::create(args.out.as_deref(), &names)?;
+    let mut line = Vec::with_capacity(names.len());
+    let mut row = 0;
+    for block in blocks {
+        for own in block? {
+            line.clear();
+            line.extend_from_slice(&x[row * inputs..(row + 1) * inputs]);
+            line.extend(own);
+            experts[row * each..(row + 1) * each].iter().for_each(|e| line.extend(expert(e)));
+            sink.row(&line)?;
+            row += 1;
+        }
+    }
+    sink.finish()?;
+    Ok(Outcome::Done)
+}
+
+/// The predicted columns of each row of a block.
+fn summaries(
+    args: &PredictArgs,
+    block: &FusedBlock,
+    y: Option<&[f64]>,
+) -> gpfuse::Result<Vec<Vec<f64>>> {
+    (0..block.len())
+        .map(|r| {
+            let (row, density) = (block.first + r, block.row(r)?);
+            let mut out = vec![density.mean(), density.variance().sqrt()];
+            out.extend(density.quantiles(&args.quantiles));
+            if let Some(y) = y.map(|y| y[row]) {
+                out.extend([density.log_density(y), density.pit(y), density.crps(y)]);
+            }
+            let mut rng = stream(args.seed, Purpose::Predict, row as u64);
+            out.extend(density.sample_many(args.samples, &mut rng));
+            Ok(out)
+        })
+        .collect()
+}
+
+fn expert(e: &ExpertSummary) -> [f64; 5] {
+    [e.weight.mean, e.weight.low, e.weight.high, e.mean, e.sd]
+}

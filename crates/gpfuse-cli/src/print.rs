@@ -1,0 +1,117 @@
+//! Numbers and tables for people: no more digits than the error supports.
+
+use std::io::{self, Write};
+
+use gpfuse::diagnose::Diagnostics;
+use gpfuse::metrics::{LEVELS, Score, Scores};
+use serde::Serialize;
+
+/// Print lines to standard output; a reader that has left is no error.
+pub(crate) fn lines(lines: &[String]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let written = lines.iter().try_for_each(|l| writeln!(out, "{l}")).and_then(|()| out.flush());
+    match written {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::from(e).context("standard output"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Print a value as JSON.
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    lines(&[serde_json::to_string_pretty(value)?])
+}
+
+/// Decimals that an error supports: its first significant digit.
+fn decimals(error: f64) -> usize {
+    if error > 0.0 { (-error.log10().floor()).clamp(0.0, 8.0) as usize } else { 4 }
+}
+
+/// A score with no more digits than its Monte Carlo error supports.
+pub(crate) fn value(score: &Score) -> String {
+    let digits = score.mcse.map_or(3, decimals);
+    format!("{:.digits$}", score.value)
+}
+
+/// An error with one significant digit more than it needs, or a dash.
+pub(crate) fn error(error: Option<f64>) -> String {
+    error.map_or("-".into(), |e| format!("{e:.*}", decimals(e)))
+}
+
+/// Left-aligned first column, the others right-aligned, two spaces between.
+pub(crate) fn table(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter().filter_map(|r| r.get(c)).map(|v| v.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    rows.iter()
+        .map(|row| {
+            let cells = row.iter().enumerate().map(|(c, v)| match c {
+                0 => format!("{v:<w$}", w = widths[0]),
+                _ => format!("{v:>w$}", w = widths[c]),
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_string()
+        })
+        .collect()
+}
+
+/// The scores as a table.
+pub(crate) fn scores(scores: &Scores) -> Vec<String> {
+    let head = ["score", "value", "MC error", "row error"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    let mut add = |name: String, s: &Score| {
+        rows.push(vec![name, value(s), error(s.mcse), error(s.se)]);
+    };
+    add("NLPD".into(), &scores.nlpd);
+    add("CRPS".into(), &scores.crps);
+    add("RMSE".into(), &scores.rmse);
+    add("MAE".into(), &scores.mae);
+    for (level, s) in LEVELS.iter().zip(&scores.coverage) {
+        add(format!("coverage of {:.0} %", 100.0 * level), s);
+    }
+    table(&rows)
+}
+
+/// The diagnostics as a table.
+pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
+    if d.quantities.is_empty() {
+        return vec!["a single point: no chains to judge".into()];
+    }
+    let head = ["convergence", "R-hat max", "median", "ESS bulk min", "median", "ESS tail min"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for q in &d.quantities {
+        rows.push(vec![
+            q.name.clone(),
+            number(q.rhat_max, 2),
+            number(q.rhat_median, 2),
+            number(q.ess_bulk_min, 0),
+            number(q.ess_bulk_median, 0),
+            number(q.ess_tail_min, 0),
+        ]);
+    }
+    let mut out = table(&rows);
+    out.push(format!(
+        "{} chains x {} draws, {} divergences, E-BFMI {}, {:.0} leapfrog steps a draw, {:.0} % \
+         at the depth limit",
+        d.chains,
+        d.draws,
+        d.divergences,
+        d.ebfmi_min.map_or("-".into(), |e| number(e, 2)),
+        d.steps,
+        100.0 * d.saturated
+    ));
+    out
+}
+
+fn number(v: f64, digits: usize) -> String {
+    if v.is_finite() { format!("{v:.digits$}") } else { "-".into() }
+}
+
+/// Warnings go to standard error.
+pub(crate) fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}

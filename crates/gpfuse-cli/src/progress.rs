@@ -1,0 +1,108 @@
+//! What a person sees while chains run: one line per chain on a terminal, nothing elsewhere;
+//! and the way to stop: Ctrl-C keeps what was drawn.
+
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gpfuse::infer::{ChainProgress, Monitor};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+static CANCELLED: AtomicBool = AtomicBool::new(false);
+
+/// From now on, the first Ctrl-C (or termination signal) asks the run to stop and keep its
+/// draws, and the second one ends the program.
+pub(crate) fn listen() -> anyhow::Result<()> {
+    static ONCE: OnceLock<Result<(), String>> = OnceLock::new();
+    let outcome = ONCE.get_or_init(|| {
+        ctrlc::set_handler(|| {
+            if CANCELLED.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("\nstopping: keeping the draws so far (again to stop at once)");
+        })
+        .map_err(|e| e.to_string())
+    });
+    outcome.clone().map_err(anyhow::Error::msg)
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn cancelled() -> bool {
+    CANCELLED.load(Ordering::Relaxed)
+}
+
+/// Progress bars on a terminal, and the cancel flag.
+pub(crate) struct Bars {
+    all: MultiProgress,
+    title: String,
+    starts: OnceLock<ProgressBar>,
+    chains: Vec<OnceLock<ProgressBar>>,
+    visible: bool,
+}
+
+impl Bars {
+    pub(crate) fn new(title: &str, chains: usize) -> Bars {
+        Bars {
+            all: MultiProgress::new(),
+            title: title.into(),
+            starts: OnceLock::new(),
+            chains: (0..chains).map(|_| OnceLock::new()).collect(),
+            visible: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn bar(&self, total: usize, template: &str) -> ProgressBar {
+        let style = ProgressStyle::with_template(template);
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = self.all.add(ProgressBar::new(total as u64));
+        bar.set_style(style.progress_chars("=> "));
+        bar.enable_steady_tick(Duration::from_millis(250));
+        bar
+    }
+
+    /// Take the bars off the screen.
+    pub(crate) fn clear(&self) {
+        let _ = self.all.clear();
+    }
+}
+
+impl Monitor for Bars {
+    fn start(&self, done: usize, total: usize) {
+        if !self.visible || total == 0 {
+            return;
+        }
+        let bar = self.starts.get_or_init(|| {
+            self.bar(total, &format!("{} starting points {{pos}}/{{len}} [{{bar:20}}]", self.title))
+        });
+        bar.set_position(done as u64);
+        if done == total {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&self, p: &ChainProgress) {
+        let Some(slot) = self.chains.get(p.chain).filter(|_| self.visible) else { return };
+        let bar = slot.get_or_init(|| {
+            let template = format!(
+                "{} chain {} [{{bar:20}}] {{pos}}/{{len}} {{msg}}, {{eta}} left",
+                self.title,
+                p.chain + 1
+            );
+            self.bar(p.total, &template)
+        });
+        let phase = if p.warming_up { "warm-up" } else { "drawing" };
+        bar.set_message(format!(
+            "{phase}, {} divergences, step {:.3}, {} leapfrogs",
+            p.divergences, p.step_size, p.steps
+        ));
+        bar.set_position(p.done as u64);
+        if p.done == p.total {
+            bar.finish();
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        cancelled()
+    }
+}

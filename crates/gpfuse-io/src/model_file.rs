@@ -1,0 +1,371 @@
+//! A fitted model as one netCDF-4 file that ArviZ opens as it is.
+//!
+//! Groups `posterior`, `sample_stats`, `log_likelihood`, `observed_data` and `constant_data`
+//! follow ArviZ's schema; the group `gpfuse` holds what prediction needs besides the draws.
+//! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::diagnose::Diagnostics;
+use gpfuse::fit::{FitSettings, Fitted};
+use gpfuse::infer::{ChainDraws, Draws, Stat};
+use gpfuse::model::layout::Part;
+use gpfuse::model::{Data as Rows, Kind, Model, Posterior, Role};
+use gpfuse::scale::{Affine, Scaler};
+
+use crate::nc::{Data, Group, NcError, Tree, Var};
+
+/// Up to this many numbers of pointwise log likelihood are stored; it is rows x draws, and can
+/// always be computed again.
+const LOG_LIKELIHOOD_LIMIT: usize = 4_000_000;
+
+/// A fitted model with the names of its columns.
+#[derive(Debug, Clone)]
+pub struct Saved {
+    /// The fit.
+    pub fitted: Fitted,
+    /// The inputs' column names, in order.
+    pub inputs: Vec<String>,
+    /// The target's column name.
+    pub target: String,
+}
+
+/// Why a model file could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelFileError {
+    /// The file itself: missing, cut short, altered, foreign, newer, or not writable.
+    #[error("{0}")]
+    File(String),
+    /// The file is whole but does not hold a model that can be used.
+    #[error("`{path}`: {problem}: fit the model again")]
+    Content {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl From<NcError> for ModelFileError {
+    fn from(e: NcError) -> Self {
+        ModelFileError::File(e.to_string())
+    }
+}
+
+/// Write a fit, with the training rows (in the user's units) that ArviZ shows beside it.
+pub fn save(path: &Path, saved: &Saved, x: &[f64], y: &[f64]) -> Result<(), ModelFileError> {
+    let content = |e: &dyn std::fmt::Display| content(path, &e.to_string());
+    let fitted = &saved.fitted;
+    let mut groups = vec![posterior(saved), sample_stats(&fitted.draws)];
+    if y.len() * fitted.draws.len() <= LOG_LIKELIHOOD_LIMIT {
+        groups.push(log_likelihood(fitted, &saved.target, x, y).map_err(|e| content(&e))?);
+    }
+    groups.extend(data_groups(saved, x, y));
+    groups.push(own_group(saved).map_err(|e| content(&e))?);
+    Tree { groups }.write(path)?;
+    Ok(())
+}
+
+/// Read a fit back.
+pub fn load(path: &Path) -> Result<Saved, ModelFileError> {
+    let tree = Tree::read(path)?;
+    read(&tree).map_err(|problem| content(path, &problem))
+}
+
+fn content(path: &Path, problem: &str) -> ModelFileError {
+    ModelFileError::Content { path: path.display().to_string(), problem: problem.into() }
+}
+
+fn var(name: &str, dims: &[&str], data: Data) -> Var {
+    let dims = dims.iter().map(|d| (*d).to_string()).collect();
+    Var { name: name.into(), dims, data, attrs: Vec::new() }
+}
+
+/// A coordinate that counts from 0.
+fn index(name: &str, size: usize) -> Var {
+    var(name, &[name], Data::I64((0..size as i64).collect()))
+}
+
+fn group(name: &str, dims: &[(&str, usize)], vars: Vec<Var>) -> Group {
+    let dims = dims.iter().map(|(d, n)| ((*d).to_string(), *n)).collect();
+    Group { name: name.into(), dims, attrs: Vec::new(), vars }
+}
+
+/// A group over chains and draws, with their coordinates.
+fn sampled(name: &str, draws: &Draws, dims: &[(&str, usize)], vars: Vec<Var>) -> Group {
+    let all = [&[("chain", draws.chains().len()), ("draw", draws.per_chain())], dims].concat();
+    let coordinates = all[..2].iter().map(|(d, n)| index(d, *n));
+    let mut group = group(name, &all, coordinates.chain(vars).collect());
+    group.attrs = vec![
+        ("inference_library".into(), "gpfuse".into()),
+        ("inference_library_version".into(), env!("CARGO_PKG_VERSION").into()),
+    ];
+    group
+}
+
+/// The dimensions of a part, after chain and draw.
+fn dims_of(part: &Part) -> Vec<&'static str> {
+    let count = if part.role == Role::Gate { "gate" } else { "expert" };
+    match part.kind {
+        Kind::Var => vec!["chain", "draw", count],
+        Kind::Ell => vec!["chain", "draw", count, "input"],
+        Kind::Theta => vec!["chain", "draw", count, "feature"],
+    }
+}
+
+fn posterior(saved: &Saved) -> Group {
+    let Fitted { model, draws, .. } = &saved.fitted;
+    let layout = model.layout();
+    let gates = layout.bank(Role::Gate).map_or(0, |b| b.count);
+    let label = |n: usize| Data::Str((1..=n).map(|k| k.to_string()).collect());
+    let mut vars = vec![
+        var("expert", &["expert"], label(model.experts())),
+        var("gate", &["gate"], label(gates)),
+        var("input", &["input"], Data::Str(saved.inputs.clone())),
+        index("feature", layout.features),
+    ];
+    for part in &layout.parts {
+        let range = part.offset..part.offset + part.count * part.width;
+        let natural = |v: &f64| if part.kind == Kind::Theta { *v } else { v.exp() };
+        let values = draws.iter().flat_map(|q| q[range.clone()].iter().map(natural)).collect();
+        vars.push(var(&part.name, &dims_of(part), Data::F64(values)));
+    }
+    let dims = [
+        ("expert", model.experts()),
+        ("gate", gates),
+        ("input", layout.inputs),
+        ("feature", layout.features),
+    ];
+    sampled("posterior", draws, &dims, vars)
+}
+
+/// How a statistic is stored: its name in ArviZ's schema, and how to get and set it.
+struct StatField(&'static str, fn(&Stat) -> f64, fn(&mut Stat, f64));
+
+const STATS: [StatField; 6] = [
+    StatField("lp", |s| s.lp, |s, v| s.lp = v),
+    StatField("energy", |s| s.energy, |s, v| s.energy = v),
+    StatField("acceptance_rate", |s| s.accept, |s, v| s.accept = v),
+    StatField("step_size", |s| s.step_size, |s, v| s.step_size = v),
+    StatField("tree_depth", |s| s.depth as f64, |s, v| s.depth = v as usize),
+    StatField("n_steps", |s| s.steps as f64, |s, v| s.steps = v as usize),
+];
+
+fn sample_stats(draws: &Draws) -> Group {
+    let stats = || draws.chains().iter().flat_map(|c| &c.stats);
+    let dims = ["chain", "draw"];
+    let mut vars: Vec<Var> = STATS
+        .iter()
+        .map(|StatField(name, get, _)| var(name, &dims, Data::F64(stats().map(get).collect())))
+        .collect();
+    let flags = |f: fn(&Stat) -> bool| Data::Bool(stats().map(f).collect());
+    vars.push(var("diverging", &dims, flags(|s| s.diverging)));
+    vars.push(var("reached_max_treedepth", &dims, flags(|s| s.saturated)));
+    sampled("sample_stats", draws, &[], vars)
+}
+
+/// The log likelihood of each row and draw, in the user's units: a density of y carries
+/// `-log scale`.
+fn log_likelihood(
+    fitted: &Fitted,
+    target: &str,
+    x: &[f64],
+    y: &[f64],
+) -> gpfuse::Result<Group> {
+    let scaler = &fitted.scaler;
+    let scaled: Vec<f64> = y.iter().map(|v| scaler.target.apply(*v)).collect();
+    let data = Rows::new(&scaler.scale_inputs(x), scaler.inputs.len(), &scaled)?;
+    let mut posterior = Posterior::new(fitted.model.clone(), Arc::new(data))?;
+    let mut values = vec![0.0; y.len() * fitted.draws.len()];
+    for (q, out) in fitted.draws.iter().zip(values.chunks_exact_mut(y.len())) {
+        posterior.pointwise(q, out);
+    }
+    let jacobian = scaler.target.scale.ln();
+    values.iter_mut().for_each(|v| *v -= jacobian);
+    let vars = vec![
+        index("row", y.len()),
+        var(target, &["chain", "draw", "row"], Data::F64(values)),
+    ];
+    Ok(sampled("log_likelihood", &fitted.draws, &[("row", y.len())], vars))
+}
+
+fn data_groups(saved: &Saved, x: &[f64], y: &[f64]) -> [Group; 2] {
+    let n = y.len();
+    let observed = vec![index("row", n), var(&saved.target, &["row"], Data::F64(y.to_vec()))];
+    let constant = vec![
+        index("row", n),
+        var("input", &["input"], Data::Str(saved.inputs.clone())),
+        var("x", &["row", "input"], Data::F64(x.to_vec())),
+    ];
+    [
+        group("observed_data", &[("row", n)], observed),
+        group("constant_data", &[("row", n), ("input", saved.inputs.len())], constant),
+    ]
+}
+
+fn own_group(saved: &Saved) -> serde_json::Result<Group> {
+    let Fitted { settings, scaler, model, diagnostics, .. } = &saved.fitted;
+    let text = |name: &str, text: String| var(name, &[], Data::Str(vec![text]));
+    let d = scaler.inputs.len();
+    let per_input = |f: fn(&Affine) -> f64| Data::F64(scaler.inputs.iter().map(f).collect());
+    let mut dims = vec![("input", d)];
+    let mut vars = vec![
+        text("version", env!("CARGO_PKG_VERSION").into()),
+        text("settings", serde_json::to_string(settings)?),
+        text("diagnostics", serde_json::to_string(diagnostics)?),
+        text("target", saved.target.clone()),
+        var("input", &["input"], Data::Str(saved.inputs.clone())),
+        var("input_shift", &["input"], per_input(|a| a.shift)),
+        var("input_scale", &["input"], per_input(|a| a.scale)),
+        var("target_shift", &[], Data::F64(vec![scaler.target.shift])),
+        var("target_scale", &[], Data::F64(vec![scaler.target.scale])),
+    ];
+    match model.basis() {
+        Basis::Rff(basis) => {
+            dims.push(("frequency", basis.frequencies()));
+            vars.push(var("omega", &["frequency", "input"], Data::F64(basis.omega().to_vec())));
+        }
+        Basis::Hilbert(basis) => {
+            let (centre, half_width) = basis.domain();
+            let sizes = basis.sizes().iter().map(|s| *s as i64).collect();
+            vars.push(var("centre", &["input"], Data::F64(centre.to_vec())));
+            vars.push(var("half_width", &["input"], Data::F64(half_width.to_vec())));
+            vars.push(var("sizes", &["input"], Data::I64(sizes)));
+        }
+    }
+    Ok(group("gpfuse", &dims, vars))
+}
+
+/// A group's variables by name and kind, with errors that name them.
+struct Reader<'a>(&'a Group);
+
+impl<'a> Reader<'a> {
+    fn of(tree: &'a Tree, name: &str) -> Result<Reader<'a>, String> {
+        tree.group(name).map(Reader).ok_or(format!("has no group `{name}`"))
+    }
+
+    fn data(&self, name: &str) -> Result<&'a Data, String> {
+        let var = self.0.vars.iter().find(|v| v.name == name);
+        var.map(|v| &v.data).ok_or(format!("has no `{}/{name}`", self.0.name))
+    }
+
+    fn numbers(&self, name: &str) -> Result<&'a [f64], String> {
+        match self.data(name)? {
+            Data::F64(v) => Ok(v),
+            _ => Err(format!("`{}/{name}` does not hold numbers", self.0.name)),
+        }
+    }
+
+    fn flags(&self, name: &str) -> Result<&'a [bool], String> {
+        match self.data(name)? {
+            Data::Bool(v) => Ok(v),
+            _ => Err(format!("`{}/{name}` does not hold true or false", self.0.name)),
+        }
+    }
+
+    fn texts(&self, name: &str) -> Result<&'a [String], String> {
+        match self.data(name)? {
+            Data::Str(v) => Ok(v),
+            _ => Err(format!("`{}/{name}` does not hold text", self.0.name)),
+        }
+    }
+
+    fn text(&self, name: &str) -> Result<&'a str, String> {
+        let first = self.texts(name)?.first();
+        first.map(String::as_str).ok_or(format!("`{}/{name}` is empty", self.0.name))
+    }
+
+    fn number(&self, name: &str) -> Result<f64, String> {
+        let first = self.numbers(name)?.first().copied();
+        first.ok_or(format!("`{}/{name}` is empty", self.0.name))
+    }
+}
+
+fn read(tree: &Tree) -> Result<Saved, String> {
+    let own = Reader::of(tree, "gpfuse")?;
+    let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
+    let settings: FitSettings =
+        serde_json::from_str(own.text("settings")?).map_err(|e| json("settings", e))?;
+    let diagnostics: Diagnostics =
+        serde_json::from_str(own.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
+    let inputs = own.texts("input")?.to_vec();
+    let pairs = own.numbers("input_shift")?.iter().zip(own.numbers("input_scale")?);
+    let scaler = Scaler {
+        inputs: pairs.map(|(shift, scale)| Affine { shift: *shift, scale: *scale }).collect(),
+        target: Affine { shift: own.number("target_shift")?, scale: own.number("target_scale")? },
+    };
+    if scaler.inputs.len() != inputs.len() {
+        return Err("its scaler does not fit its inputs".into());
+    }
+    let basis = match own.numbers("omega") {
+        Ok(omega) => Rff::new(settings.kernel, omega.to_vec(), inputs.len()).map(Basis::Rff),
+        Err(_) => {
+            let Data::I64(sizes) = own.data("sizes")? else {
+                return Err("`gpfuse/sizes` does not hold whole numbers".into());
+            };
+            let sizes = sizes.iter().map(|s| usize::try_from(*s).unwrap_or(0)).collect();
+            let centre = own.numbers("centre")?.to_vec();
+            let half_width = own.numbers("half_width")?.to_vec();
+            Hilbert::new(settings.kernel, centre, half_width, sizes).map(Basis::Hilbert)
+        }
+    };
+    let plain = |e: gpfuse::Error| e.to_string();
+    let basis = basis.map_err(plain)?;
+    let mut model =
+        Model::new(settings.method, settings.experts, basis, settings.priors).map_err(plain)?;
+    if settings.normalise {
+        model = model.normalised();
+    }
+    let draws = read_draws(tree, &model)?;
+    let fitted = Fitted { settings, scaler, model: Arc::new(model), draws, diagnostics };
+    Ok(Saved { fitted, inputs, target: own.text("target")?.into() })
+}
+
+fn read_draws(tree: &Tree, model: &Model) -> Result<Draws, String> {
+    let posterior = Reader::of(tree, "posterior")?;
+    let stats = Reader::of(tree, "sample_stats")?;
+    let size = |name: &str| {
+        let found = posterior.0.dims.iter().find(|d| d.0 == name);
+        found.map(|d| d.1).ok_or(format!("has no dimension `posterior/{name}`"))
+    };
+    let (chains, draws) = (size("chain")?, size("draw")?);
+    let (all, dim) = (chains * draws, model.dim());
+    let mut values = vec![0.0; all * dim];
+    for part in &model.layout().parts {
+        let width = part.count * part.width;
+        let stored = posterior.numbers(&part.name)?;
+        if stored.len() != all * width {
+            return Err(format!("`posterior/{}` does not have the model's shape", part.name));
+        }
+        for (j, from) in stored.chunks_exact(width).enumerate() {
+            for (to, v) in values[j * dim + part.offset..].iter_mut().zip(from) {
+                *to = if part.kind == Kind::Theta { *v } else { v.ln() };
+            }
+        }
+    }
+    if values.iter().any(|v| !v.is_finite()) {
+        return Err("a draw is not finite".into());
+    }
+    let mut all_stats = vec![Stat::default(); all];
+    let fits = |n: usize, name: &str| {
+        (n == all).then_some(()).ok_or(format!("`sample_stats/{name}` has {n} values, not {all}"))
+    };
+    for StatField(name, _, set) in &STATS {
+        let stored = stats.numbers(name)?;
+        fits(stored.len(), name)?;
+        all_stats.iter_mut().zip(stored).for_each(|(s, v)| set(s, *v));
+    }
+    let (diverging, saturated) = (stats.flags("diverging")?, stats.flags("reached_max_treedepth")?);
+    fits(diverging.len(), "diverging")?;
+    fits(saturated.len(), "reached_max_treedepth")?;
+    for (i, s) in all_stats.iter_mut().enumerate() {
+        (s.diverging, s.saturated) = (diverging[i], saturated[i]);
+    }
+    let chains = (0..chains).map(|c| ChainDraws {
+        values: values[c * draws * dim..(c + 1) * draws * dim].to_vec(),
+        stats: all_stats[c * draws..(c + 1) * draws].to_vec(),
+    });
+    Draws::new(dim, draws, chains.collect()).map_err(|e| e.to_string())
+}
