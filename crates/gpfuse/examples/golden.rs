@@ -19,7 +19,7 @@ use gpfuse::model::{Data, Method, Model, Posterior, Priors};
 use serde_json::Value;
 
 /// What a right implementation reaches.
-const TOLERANCE: f64 = 1e-10;
+pub(crate) const TOLERANCE: f64 = 1e-10;
 
 fn main() -> ExitCode {
     let Some(dir) = std::env::args().nth(1) else {
@@ -36,7 +36,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn check_all(dir: &Path) -> Result<f64, Box<dyn Error>> {
+/// The worst error over all JSON files of `dir`.
+pub(crate) fn check_all(dir: &Path) -> Result<f64, Box<dyn Error>> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(dir)
         .map_err(|e| format!("{}: {e}", dir.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))

@@ -1,123 +1,194 @@
-//! Run the frozen protocol: `protocol DIR METHOD BASIS SIZE K DEPTH SEEDS [key=value ...]`
-use gpfuse::basis::{Basis, Hilbert, Rff};
-use gpfuse::infer::{Quiet, Settings, Start, sample};
-use gpfuse::kernel::Kernel;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+//! The paper's frozen protocol against NumPyro: `protocol DIR RESULTS [SEEDS]`.
+//!
+//! DIR holds `data.csv`, `frequencies.csv` and `numpyro_nlpd.csv`; RESULTS is a CSV file to
+//! which each finished run is appended. Runs that it holds already are not run again. At the
+//! end the comparison is printed as a Markdown table: mean test NLPD over splits and seeds,
+//! and the paired difference over splits with its standard error.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-fn table(path: &str) -> (Vec<String>, Vec<Vec<f64>>) {
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut lines = text.lines();
-    let names = lines.next().unwrap().split(',').map(String::from).collect();
-    (names, lines.map(|l| l.split(',').map(|v| v.parse().unwrap_or(f64::NAN)).collect()).collect())
-}
+use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::diagnose::diagnose;
+use gpfuse::infer::{Quiet, Settings, sample};
+use gpfuse::kernel::Kernel;
+use gpfuse::metrics::evaluate;
+use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::predict::Predictor;
+use gpfuse::rows::Rows;
+use gpfuse::scale::Affine;
 
-fn main() {
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// A cell of the comparison: basis, method, experts, size, depth.
+type Cell = (&'static str, Method, usize, usize, usize);
+
+const CELLS: [Cell; 9] = [
+    ("hilbert", Method::Het, 1, 60, 5),
+    ("hilbert", Method::Mogpe, 3, 60, 5),
+    ("hilbert", Method::Pogpe, 3, 60, 5),
+    ("rff", Method::Het, 1, 30, 5),
+    ("rff", Method::Mogpe, 3, 30, 5),
+    ("rff", Method::Pogpe, 3, 30, 5),
+    ("rff", Method::Het, 1, 30, 8),
+    ("rff", Method::Mogpe, 3, 30, 8),
+    ("rff", Method::Pogpe, 3, 30, 8),
+];
+
+const SPLITS: usize = 5;
+const HEADER: &str = "basis,method,experts,size,max_tree_depth,split,seed,nlpd,mcse,\
+                      rhat_median,ess_median,leapfrogs,seconds";
+
+fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let (dir, method, basis, size, k, depth, seeds) = (
-        &args[0],
-        args[1].parse::<Method>().unwrap(),
-        &args[2],
-        args[3].parse::<usize>().unwrap(),
-        args[4].parse::<usize>().unwrap(),
-        args[5].parse::<usize>().unwrap(),
-        args[6].parse::<u64>().unwrap(),
-    );
-    let (names, rows) = table(&format!("{dir}/data.csv"));
-    let (fnames, freqs) = table(&format!("{dir}/frequencies.csv"));
-    let col = |n: &str| names.iter().position(|m| m == n).unwrap();
-    let mut all = vec![];
-    for split in 0..5 {
-        let t = col(&format!("test{split}"));
-        let pick = |c: usize, test: bool| -> Vec<f64> {
-            rows.iter().filter(|r| (r[t] == 1.0) == test).map(|r| r[c]).collect()
-        };
-        let (x, y) = (pick(col("x"), false), pick(col("y"), false));
-        let (xt, yt) = (pick(col("x"), true), pick(col("y"), true));
-        let basis = match basis.as_str() {
-            "rff" => {
-                let c = fnames.iter().position(|m| m.ends_with(&split.to_string())).unwrap();
-                Basis::Rff(
-                    Rff::new(Kernel::Rbf, freqs.iter().take(size).map(|r| r[c]).collect(), 1)
-                        .unwrap(),
-                )
-            }
-            _ => {
-                Basis::Hilbert(Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![size]).unwrap())
-            }
-        };
-        let model = Arc::new(Model::new(method, k, basis, Priors::default()).unwrap());
-        let posterior =
-            Posterior::new(model.clone(), Arc::new(Data::new(&x, 1, &y).unwrap())).unwrap();
-        let mut test =
-            Posterior::new(model.clone(), Arc::new(Data::new(&xt, 1, &yt).unwrap())).unwrap();
-        for seed in 0..seeds {
-            let mut s = Settings { max_depth: depth, seed, ..Settings::default() };
-            for a in &args[7..] {
-                let (key, v) = a.split_once('=').unwrap();
-                match key {
-                    "cand" => s.candidates = v.parse().unwrap(),
-                    "steps" => s.start_steps = v.parse().unwrap(),
-                    "start" => s.start = match v { "prior" => Start::Prior, "map" => Start::Map, _ => Start::Pilot },
-                    "accept" => s.target_accept = v.parse().unwrap(),
-                    "warmup" => s.warmup = v.parse().unwrap(),
-                    "draws" => s.draws = v.parse().unwrap(),
-                    _ => panic!(),
+    let [dir, results, seeds @ ..] = args.as_slice() else {
+        return Err("usage: protocol DIR RESULTS [SEEDS]".into());
+    };
+    let seeds: u64 = seeds.first().map_or(Ok(3), |s| s.parse())?;
+    let paper = Paper::read(Path::new(dir))?;
+    let results = Path::new(results);
+    // All cells once, then again with the next seed: a run cut short still compares them all.
+    for seed in 0..seeds {
+        for cell in CELLS {
+            for split in 0..SPLITS {
+                let key = format!("{},{split},{seed},", name(cell));
+                let done = std::fs::read_to_string(results).unwrap_or_default();
+                if done.lines().any(|line| line.starts_with(&key)) {
+                    continue;
                 }
-            }
-            let now = Instant::now();
-            let m2 = model.clone();
-            let draws = sample(
-                &posterior,
-                &move |normal| m2.prior_draw(normal),
-                &s.clone().check().unwrap(),
-                &Quiet,
-            )
-            .unwrap();
-            let time = now.elapsed().as_secs_f64();
-            let mut chains = vec![];
-            let n = yt.len();
-            let mut total = vec![vec![]; n];
-            let mut lp = vec![0.0; n];
-            for c in draws.chains() {
-                let mut own = vec![vec![]; n];
-                for q in c.values.chunks(draws.dim()) {
-                    test.pointwise(q, &mut lp);
-                    for i in 0..n {
-                        own[i].push(lp[i]);
-                        total[i].push(lp[i]);
-                    }
+                let row = format!("{key}{}", paper.run(cell, split, seed)?);
+                let mut file = OpenOptions::new().create(true).append(true).open(results)?;
+                if done.is_empty() {
+                    writeln!(file, "{HEADER}")?;
                 }
-                chains.push(nlpd(&own));
+                writeln!(file, "{row}")?;
+                eprintln!("{row}");
             }
-            let div: usize =
-                draws.chains().iter().flat_map(|c| &c.stats).filter(|s| s.diverging).count();
-            let steps: f64 =
-                draws.chains().iter().flat_map(|c| &c.stats).map(|s| s.steps as f64).sum::<f64>()
-                    / draws.len() as f64;
-            let lps: Vec<f64> = draws
-                .chains()
-                .iter()
-                .map(|c| c.stats.iter().map(|s| s.lp).sum::<f64>() / c.stats.len() as f64)
-                .collect();
-            let v = nlpd(&total);
-            all.push(v);
-            println!(
-                "split {split} seed {seed} nlpd {v:.4} chains {chains:.3?} lp {lps:.0?} div {div} steps {steps:.1} time {time:.1}"
-            );
         }
     }
-    println!("MEAN {:.4}  ({:?})", all.iter().sum::<f64>() / all.len() as f64, args);
+    print_table(&paper.numpyro, &Table::read(results)?)
 }
 
-fn nlpd(rows: &[Vec<f64>]) -> f64 {
-    -rows
-        .iter()
-        .map(|v| {
-            let m = v.iter().fold(f64::MIN, |a, b| a.max(*b));
-            m + (v.iter().map(|x| (x - m).exp()).sum::<f64>() / v.len() as f64).ln()
+fn name((basis, method, experts, size, depth): Cell) -> String {
+    format!("{basis},{method},{experts},{size},{depth}")
+}
+
+/// A CSV file of texts.
+struct Table {
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn read(path: &Path) -> Outcome<Table> {
+        let text =
+            std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let mut lines = text.lines().map(|l| l.split(',').map(String::from).collect());
+        let names = lines.next().ok_or("an empty file")?;
+        Ok(Table { names, rows: lines.collect() })
+    }
+
+    fn numbers(&self, name: &str) -> Outcome<Vec<f64>> {
+        let at = self.names.iter().position(|n| n == name).ok_or(format!("no `{name}`"))?;
+        Ok(self.rows.iter().map(|r| r[at].parse()).collect::<Result<_, _>>()?)
+    }
+
+    /// The mean NLPD per cell and split.
+    fn nlpd(&self) -> Outcome<BTreeMap<(String, usize), f64>> {
+        let (splits, nlpd) = (self.numbers("split")?, self.numbers("nlpd")?);
+        let mut sums: BTreeMap<(String, usize), (f64, f64)> = BTreeMap::new();
+        for ((row, split), nlpd) in self.rows.iter().zip(splits).zip(nlpd) {
+            let sum = sums.entry((row[..5].join(","), split as usize)).or_default();
+            *sum = (sum.0 + nlpd, sum.1 + 1.0);
+        }
+        Ok(sums.into_iter().map(|(key, (sum, n))| (key, sum / n)).collect())
+    }
+}
+
+struct Paper {
+    data: Table,
+    frequencies: Table,
+    numpyro: Table,
+}
+
+impl Paper {
+    fn read(dir: &Path) -> Outcome<Paper> {
+        let table = |name: &str| Table::read(&dir.join(name));
+        Ok(Paper {
+            data: table("data.csv")?,
+            frequencies: table("frequencies.csv")?,
+            numpyro: table("numpyro_nlpd.csv")?,
         })
-        .sum::<f64>()
-        / rows.len() as f64
+    }
+
+    /// The training or test rows of a split.
+    fn rows(&self, split: usize, test: bool) -> Outcome<(Vec<f64>, Vec<f64>)> {
+        let chosen = self.data.numbers(&format!("test{split}"))?;
+        let pick = |v: Vec<f64>| {
+            let pairs = v.into_iter().zip(&chosen);
+            pairs.filter(|(_, t)| (**t == 1.0) == test).map(|(v, _)| v).collect::<Vec<f64>>()
+        };
+        Ok((pick(self.data.numbers("x")?), pick(self.data.numbers("y")?)))
+    }
+
+    fn run(&self, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
+        let (basis, method, experts, size, max_depth) = cell;
+        let basis = if basis == "rff" {
+            let mut omega = self.frequencies.numbers(&format!("split{split}"))?;
+            omega.truncate(size);
+            Basis::Rff(Rff::new(Kernel::Rbf, omega, 1)?)
+        } else {
+            Basis::Hilbert(Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![size])?)
+        };
+        let model = Arc::new(Model::new(method, experts, basis, Priors::default())?);
+        let (x, y) = self.rows(split, false)?;
+        let posterior = Posterior::new(model.clone(), Arc::new(Data::new(&x, 1, &y)?))?;
+        let settings = Settings { max_depth, seed, ..Settings::default() }.check()?;
+        let begun = Instant::now();
+        let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
+        let draws = sample(&posterior, &prior, &settings, &Quiet)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let (x, y) = self.rows(split, true)?;
+        let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
+        let threads = settings.threads;
+        let scores = evaluate(&predictor, &draws, &Rows::new(&x, 1)?, None, &y, threads)?;
+        // Convergence of the pointwise log density at the test rows.
+        let test = Posterior::new(model.clone(), Arc::new(Data::new(&x, 1, &y)?))?;
+        let found = diagnose(&test, &draws, threads)?;
+        let (rhat, ess) = (found.quantities[0].rhat_median, found.quantities[0].ess_bulk_median);
+        let (nlpd, mcse) = (scores.nlpd.value, scores.nlpd.mcse.unwrap_or(f64::NAN));
+        let steps = found.steps;
+        Ok(format!("{nlpd:.5},{mcse:.5},{rhat:.3},{ess:.1},{steps:.1},{seconds:.1}"))
+    }
+}
+
+fn print_table(numpyro: &Table, ours: &Table) -> Outcome<()> {
+    let (theirs, own) = (numpyro.nlpd()?, ours.nlpd()?);
+    println!("| basis, method, K, size, depth | NumPyro | gpfuse | difference | paired SE | bar |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    for cell in CELLS.map(name) {
+        let pairs: Vec<(f64, f64)> = (0..SPLITS)
+            .filter_map(|s| {
+                let key = (cell.clone(), s);
+                Some((*theirs.get(&key)?, *own.get(&key)?))
+            })
+            .collect();
+        if pairs.len() < SPLITS {
+            println!("| {cell} | - | - | not finished | | |");
+            continue;
+        }
+        let n = pairs.len() as f64;
+        let mean = |f: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(f).sum::<f64>() / n;
+        let gap = mean(&|p| p.1 - p.0);
+        let se = (mean(&|p| (p.1 - p.0 - gap).powi(2)) / (n - 1.0)).sqrt();
+        let verdict = if gap <= 2.0 * se { "met" } else { "missed" };
+        let (theirs, own) = (mean(&|p| p.0), mean(&|p| p.1));
+        println!("| {cell} | {theirs:.3} | {own:.3} | {gap:+.3} | {se:.3} | {verdict} |");
+    }
+    Ok(())
 }

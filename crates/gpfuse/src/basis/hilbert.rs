@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{Cache, Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
-use crate::math::{Lanes, Partial, ROWS, WIDTH, fma, total};
+use crate::math::wide::{Wide, group};
+use crate::math::{Lanes, Partial, ROWS, WIDTH, total};
 use crate::{Error, Result};
 
 /// The box is this many times the half-range of the data, so that the functions, which are
@@ -245,62 +246,81 @@ impl Hilbert {
 }
 
 vectorised! {
-    fn forward = forward_kernel(features: &[Lanes], coef: &[f64], f: &mut [Lanes]);
+    fn forward = forward_kernel<wide>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]);
 }
 
-/// Function values, a matrix product: GPs in fours, so that a feature is read once for four.
+/// Function values, a matrix product: GPs in threes, so that a feature is read once for three.
 #[inline(always)]
-fn forward_kernel<const FMA: bool>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]) {
-    let functions = features.len();
-    for (fs, coefs) in f.chunks_mut(4).zip(coef.chunks(4 * functions)) {
+fn forward_kernel<V: Wide>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]) {
+    for (fs, coefs) in f.chunks_mut(3).zip(coef.chunks(3 * features.len())) {
         match fs.len() {
-            4 => forward_tile::<FMA, 4>(features, coefs, fs),
-            3 => forward_tile::<FMA, 3>(features, coefs, fs),
-            2 => forward_tile::<FMA, 2>(features, coefs, fs),
-            _ => forward_tile::<FMA, 1>(features, coefs, fs),
+            3 => forward_tile::<V, 3>(features, coefs, fs),
+            2 => forward_tile::<V, 2>(features, coefs, fs),
+            _ => forward_tile::<V, 1>(features, coefs, fs),
         }
     }
 }
 
+/// Groups of rows that a tile of the products holds in registers at once.
+const TILE: usize = 4;
+
 #[inline(always)]
-fn forward_tile<const FMA: bool, const G: usize>(
-    features: &[Lanes],
-    coef: &[f64],
-    f: &mut [Lanes],
-) {
-    const TILE: usize = 2 * WIDTH;
+fn forward_tile<V: Wide, const G: usize>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]) {
     let functions = features.len();
-    for start in (0..ROWS).step_by(TILE) {
-        let mut sum = [[0.0; TILE]; G];
+    let coefs: [&[f64]; G] = std::array::from_fn(|g| &coef[g * functions..(g + 1) * functions]);
+    for start in (0..ROWS / WIDTH).step_by(TILE) {
+        let mut sum = [[V::splat(0.0); TILE]; G];
         for (j, phi) in features.iter().enumerate() {
-            for g in 0..G {
-                let c = coef[g * functions + j];
-                for l in 0..TILE {
-                    sum[g][l] = fma::<FMA>(c, phi[start + l], sum[g][l]);
+            let c: [V; G] = std::array::from_fn(|g| V::splat(coefs[g][j]));
+            for t in 0..TILE {
+                let phi = V::load(group(phi, start + t));
+                for g in 0..G {
+                    sum[g][t] = c[g].fma(phi, sum[g][t]);
                 }
             }
         }
         for g in 0..G {
-            f[g][start..start + TILE].copy_from_slice(&sum[g]);
+            let out = f[g].as_chunks_mut::<WIDTH>().0;
+            for t in 0..TILE {
+                sum[g][t].store(&mut out[start + t]);
+            }
         }
     }
 }
 
 vectorised! {
-    fn adjoint = adjoint_kernel(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]);
+    fn adjoint = adjoint_kernel<wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]);
+}
+
+/// The reverse product, with the same tiles.
+#[inline(always)]
+fn adjoint_kernel<V: Wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]) {
+    for (ds, d_coefs) in d_f.chunks(3).zip(d_coef.chunks_mut(3 * features.len())) {
+        match ds.len() {
+            3 => adjoint_tile::<V, 3>(features, ds, d_coefs),
+            2 => adjoint_tile::<V, 2>(features, ds, d_coefs),
+            _ => adjoint_tile::<V, 1>(features, ds, d_coefs),
+        }
+    }
 }
 
 #[inline(always)]
-fn adjoint_kernel<const FMA: bool>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]) {
-    for (df, d_coef) in d_f.iter().zip(d_coef.chunks_exact_mut(features.len())) {
-        for (phi, out) in features.iter().zip(d_coef) {
-            let mut sum = *out;
-            for chunk in (0..ROWS).step_by(WIDTH) {
-                for l in 0..WIDTH {
-                    sum[l] = fma::<FMA>(df[chunk + l], phi[chunk + l], sum[l]);
-                }
+fn adjoint_tile<V: Wide, const G: usize>(
+    features: &[Lanes],
+    d_f: &[Lanes],
+    d_coef: &mut [Partial],
+) {
+    let functions = features.len();
+    for (j, phi) in features.iter().enumerate() {
+        let mut sum: [V; G] = std::array::from_fn(|g| V::load(&d_coef[g * functions + j]));
+        for i in 0..ROWS / WIDTH {
+            let phi = V::load(group(phi, i));
+            for g in 0..G {
+                sum[g] = V::load(group(&d_f[g], i)).fma(phi, sum[g]);
             }
-            *out = sum;
+        }
+        for g in 0..G {
+            sum[g].store(&mut d_coef[g * functions + j]);
         }
     }
 }

@@ -12,6 +12,7 @@ use super::{Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
 use crate::math::elementary::MAX_PHASE;
 use crate::math::simd::{Level, vectorised};
+use crate::math::wide::{Wide, group};
 use crate::math::{Lanes, Partial, ROWS, WIDTH, fma, sin_cos, total};
 use crate::{Error, Result};
 
@@ -199,7 +200,7 @@ fn phases<const FMA: bool>(x: &[Lanes], w: &[f64], out: &mut Lanes) {
 }
 
 vectorised! {
-    fn adjoint = adjoint_kernel(
+    fn adjoint = adjoint_kernel<wide>(
         x: &[Lanes], m: usize, coef: &[f64], trig: &[Lanes], d_f: &[Lanes],
         d_coef: &mut [Partial], d_freq: &mut [Partial],
     );
@@ -208,7 +209,7 @@ vectorised! {
 /// With `f = sum_m c_m cos a_m + s_m sin a_m`: `dc = sum_r df cos`, `ds = sum_r df sin` and
 /// `d freq_i = sum_r df (s cos - c sin) x_i`.
 #[inline(always)]
-fn adjoint_kernel<const FMA: bool>(
+fn adjoint_kernel<V: Wide>(
     x: &[Lanes],
     m: usize,
     coef: &[f64],
@@ -217,6 +218,7 @@ fn adjoint_kernel<const FMA: bool>(
     d_coef: &mut [Partial],
     d_freq: &mut [Partial],
 ) {
+    const GROUPS: usize = ROWS / WIDTH;
     let inputs = x.len();
     for (g, df) in d_f.iter().enumerate() {
         let (cos_coef, sin_coef) = coef[g * 2 * m..(g + 1) * 2 * m].split_at(m);
@@ -224,26 +226,24 @@ fn adjoint_kernel<const FMA: bool>(
         for j in 0..m {
             let at = g * m + j;
             let (cos, sin) = (&trig[2 * at], &trig[2 * at + 1]);
-            let (c, s) = (cos_coef[j], sin_coef[j]);
-            let (mut dc, mut ds) = (d_cos[j], d_sin[j]);
-            let mut slope = [0.0; ROWS];
-            for chunk in (0..ROWS).step_by(WIDTH) {
-                for l in 0..WIDTH {
-                    let r = chunk + l;
-                    dc[l] = fma::<FMA>(df[r], cos[r], dc[l]);
-                    ds[l] = fma::<FMA>(df[r], sin[r], ds[l]);
-                    slope[r] = df[r] * fma::<FMA>(s, cos[r], -(c * sin[r]));
-                }
+            let (c, s) = (V::splat(-cos_coef[j]), V::splat(sin_coef[j]));
+            let (mut dc, mut ds) = (V::load(&d_cos[j]), V::load(&d_sin[j]));
+            let mut slope = [V::splat(0.0); GROUPS];
+            for i in 0..GROUPS {
+                let df = V::load(group(df, i));
+                let (cos, sin) = (V::load(group(cos, i)), V::load(group(sin, i)));
+                dc = df.fma(cos, dc);
+                ds = df.fma(sin, ds);
+                slope[i] = df.mul(s.fma(cos, c.mul(sin)));
             }
-            (d_cos[j], d_sin[j]) = (dc, ds);
+            dc.store(&mut d_cos[j]);
+            ds.store(&mut d_sin[j]);
             for (x, out) in x.iter().zip(&mut d_freq[at * inputs..(at + 1) * inputs]) {
-                let mut sum = *out;
-                for chunk in (0..ROWS).step_by(WIDTH) {
-                    for l in 0..WIDTH {
-                        sum[l] = fma::<FMA>(slope[chunk + l], x[chunk + l], sum[l]);
-                    }
+                let mut sum = V::load(out);
+                for i in 0..GROUPS {
+                    sum = slope[i].fma(V::load(group(x, i)), sum);
                 }
-                *out = sum;
+                sum.store(out);
             }
         }
     }

@@ -63,11 +63,12 @@ impl<D: Density> CpuLogpFunc for Target<'_, D> {
     }
 }
 
-/// How long a chain is.
+/// How long a chain and its trajectories are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Length {
     pub(super) warmup: usize,
     pub(super) draws: usize,
+    pub(super) max_depth: usize,
 }
 
 /// Draw chain number `chain` from `start`. A cancelled chain returns what it has.
@@ -102,7 +103,7 @@ where
 {
     s.num_tune = length.warmup as u64;
     s.num_draws = length.draws as u64;
-    s.maxdepth = settings.max_depth as u64;
+    s.maxdepth = length.max_depth as u64;
     if settings.sampler == Sampler::Hmc {
         s.maxdepth = settings.hmc_depth as u64;
         s.mindepth = settings.hmc_depth as u64;

@@ -43,7 +43,8 @@ pub fn sample<D: Density + Sync>(
     let jobs = settings.chains;
     let chains = parallel(jobs, settings.threads, |c| {
         let rng = stream(settings.seed, Purpose::Chain, c as u64);
-        let length = chain::Length { warmup: settings.warmup, draws: settings.draws };
+        let (warmup, draws, max_depth) = (settings.warmup, settings.draws, settings.max_depth);
+        let length = chain::Length { warmup, draws, max_depth };
         chain::run(c, density.clone(), &starts[c].q, length, settings, rng, monitor)
     })?;
     let chains: Result<Vec<ChainDraws>> = chains.into_iter().collect();

@@ -21,6 +21,9 @@ use crate::{Error, Result};
 /// Prior draws tried before a start with a finite density is given up.
 const TRIES: usize = 100;
 
+/// Pilots have short trajectories, so that they cost little beside the chains.
+const PILOT_DEPTH: usize = 5;
+
 /// L-BFGS steps for the mode itself, which wants more than a start.
 const MODE_STEPS: usize = 2000;
 
@@ -93,7 +96,9 @@ fn pilot<D: Density>(
     monitor: &dyn Monitor,
 ) -> Point {
     let draws = (settings.start_steps / 4).max(1);
-    let length = Length { warmup: settings.start_steps.saturating_sub(draws).max(10), draws };
+    let warmup = settings.start_steps.saturating_sub(draws).max(10);
+    let max_depth = settings.max_depth.min(PILOT_DEPTH);
+    let length = Length { warmup, draws, max_depth };
     let rng = stream(settings.seed, Purpose::Pilot, index as u64);
     let quiet = Muted(monitor);
     match run(index, density.clone(), &point.q, length, settings, rng, &quiet) {

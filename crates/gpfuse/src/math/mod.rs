@@ -8,6 +8,7 @@
 pub(crate) mod elementary;
 pub(crate) mod normal;
 pub mod simd;
+pub(crate) mod wide;
 
 pub(crate) use elementary::{exp, fma, ln, sin_cos};
 

@@ -74,9 +74,28 @@ impl Level {
 
 /// `vectorised! { fn name = kernel(arg: Type, ...) -> Ret; }` makes a function `name(level,
 /// arg, ...)` that runs `kernel::<FMA>(arg, ...)` compiled for the instruction set of `level`.
-/// The kernel must be `#[inline(always)]`, so that its loops are compiled inside.
+/// The kernel must be `#[inline(always)]`, so that its loops are compiled inside. With
+/// `fn name = kernel<wide>(...)` the kernel is generic over a [`Wide`](super::wide::Wide)
+/// type instead of `FMA`.
 macro_rules! vectorised {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident = $kernel:ident<wide>
+     ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;) => {
+        $crate::math::simd::vectorised! {
+            @ $(#[$meta])* $vis fn $name = $kernel
+            [[f64; $crate::math::WIDTH]] [$crate::math::wide::x86::Avx2]
+            [$crate::math::wide::x86::Avx512] [$crate::math::wide::arm::Neon]
+            ($($arg: $ty),*) $(-> $ret)?;
+        }
+    };
     ($(#[$meta:meta])* $vis:vis fn $name:ident = $kernel:ident
+     ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;) => {
+        $crate::math::simd::vectorised! {
+            @ $(#[$meta])* $vis fn $name = $kernel [false] [true] [true] [true]
+            ($($arg: $ty),*) $(-> $ret)?;
+        }
+    };
+    (@ $(#[$meta:meta])* $vis:vis fn $name:ident = $kernel:ident
+     [$($scalar:tt)*] [$($avx2:tt)*] [$($avx512:tt)*] [$($neon:tt)*]
      ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;) => {
         $(#[$meta])*
         #[allow(unsafe_code)]
@@ -84,15 +103,15 @@ macro_rules! vectorised {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             fn avx2($($arg: $ty),*) $(-> $ret)? {
-                $kernel::<true>($($arg),*)
+                $kernel::<$($avx2)*>($($arg),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
             fn avx512($($arg: $ty),*) $(-> $ret)? {
-                $kernel::<true>($($arg),*)
+                $kernel::<$($avx512)*>($($arg),*)
             }
             match level.set() {
-                $crate::math::simd::Set::Scalar => $kernel::<false>($($arg),*),
+                $crate::math::simd::Set::Scalar => $kernel::<$($scalar)*>($($arg),*),
                 // SAFETY: a `Level` with this set exists only where the machine has it.
                 #[cfg(target_arch = "x86_64")]
                 $crate::math::simd::Set::Avx2 => unsafe { avx2($($arg),*) },
@@ -101,7 +120,7 @@ macro_rules! vectorised {
                 $crate::math::simd::Set::Avx512 => unsafe { avx512($($arg),*) },
                 // NEON and its fused multiply-add are part of every aarch64 machine.
                 #[cfg(target_arch = "aarch64")]
-                $crate::math::simd::Set::Neon => $kernel::<true>($($arg),*),
+                $crate::math::simd::Set::Neon => $kernel::<$($neon)*>($($arg),*),
             }
         }
     };

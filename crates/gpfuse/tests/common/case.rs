@@ -1,0 +1,133 @@
+//! Random test cases: a model with its data for the library, and the same for the textbook.
+
+use std::sync::Arc;
+
+use gpfuse::basis::frequencies::Scheme;
+use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::kernel::Kernel;
+use gpfuse::model::{BankPrior, Data, Method, Model, Posterior, Priors};
+use gpfuse::random::{Purpose, stream};
+use rand_distr::{Distribution, StandardNormal};
+
+use super::textbook::{Functions, Textbook};
+
+/// What a case is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recipe {
+    pub(crate) method: Method,
+    pub(crate) normalised: bool,
+    pub(crate) kernel: Kernel,
+    pub(crate) hilbert: bool,
+    pub(crate) inputs: usize,
+    pub(crate) experts: usize,
+    pub(crate) rows: usize,
+    /// Frequencies (RFF) or functions per input (Hilbert).
+    pub(crate) size: usize,
+    pub(crate) seed: u64,
+}
+
+impl Recipe {
+    /// A small joint model on one input.
+    pub(crate) fn small(method: Method, seed: u64) -> Recipe {
+        Recipe {
+            method,
+            normalised: false,
+            kernel: Kernel::Rbf,
+            hilbert: seed.is_multiple_of(2),
+            inputs: 1,
+            experts: 3,
+            rows: 5,
+            size: 4,
+            seed,
+        }
+    }
+}
+
+/// A source of standard normal numbers.
+pub(crate) fn normals(seed: u64) -> impl FnMut() -> f64 {
+    let mut rng = stream(seed, Purpose::Simulate, 99);
+    move || StandardNormal.sample(&mut rng)
+}
+
+/// Prior scales that differ from each other and from one.
+pub(crate) fn odd_priors() -> Priors {
+    Priors {
+        mu: BankPrior { var: 2.5, ell: 0.7 },
+        log_sd: BankPrior { var: 0.6, ell: 1.7 },
+        gate: BankPrior { var: 3.1, ell: 1.3 },
+    }
+}
+
+/// The same model and data twice, and a point of moderate size.
+pub(crate) struct Case {
+    pub(crate) textbook: Textbook,
+    pub(crate) model: Arc<Model>,
+    pub(crate) data: Arc<Data>,
+    pub(crate) q: Vec<f64>,
+}
+
+impl Case {
+    /// Made from a recipe; everything random comes from its seed.
+    pub(crate) fn new(r: Recipe) -> Case {
+        let mut normal = normals(r.seed);
+        let mut vector =
+            |n: usize, scale: f64| -> Vec<f64> { (0..n).map(|_| scale * normal()).collect() };
+        let x: Vec<Vec<f64>> = (0..r.rows).map(|_| vector(r.inputs, 1.0)).collect();
+        let (basis, functions) = if r.hilbert {
+            let centre = vector(r.inputs, 0.3);
+            let half_width: Vec<f64> = (0..r.inputs).map(|i| 3.0 + 0.5 * i as f64).collect();
+            // Different sizes per input, so that a mix-up of the order shows.
+            let sizes: Vec<usize> = (0..r.inputs).map(|i| r.size + i).collect();
+            let library =
+                Hilbert::new(r.kernel, centre.clone(), half_width.clone(), sizes.clone()).unwrap();
+            (Basis::Hilbert(library), Functions::Hilbert { centre, half_width, sizes })
+        } else {
+            let library = Rff::draw(r.kernel, Scheme::Iid, r.size, r.inputs, r.seed).unwrap();
+            let omega = library.omega().chunks(r.inputs).map(<[f64]>::to_vec).collect();
+            (Basis::Rff(library), Functions::Rff { omega })
+        };
+        let y = vector(r.rows, 2.0);
+        let experts = if r.method == Method::Het { 1 } else { r.experts };
+        let given = matches!(r.method, Method::Bhs | Method::Pbhs).then(|| {
+            let mean = (0..experts).map(|_| vector(r.rows, 1.5)).collect::<Vec<_>>();
+            let log_sd = (0..experts).map(|_| vector(r.rows, 0.7));
+            let sd = log_sd.map(|v| v.iter().map(|s| s.exp()).collect()).collect::<Vec<_>>();
+            (mean, sd)
+        });
+        let mut model = Model::new(r.method, r.experts, basis, odd_priors()).unwrap();
+        if r.normalised {
+            model = model.normalised();
+        }
+        let mut data = Data::new(&x.concat(), r.inputs, &y).unwrap();
+        if let Some((mean, sd)) = &given {
+            data = data.with_given(mean, sd).unwrap();
+        }
+        // The hyperparameters half as wide as theta: lengthscales stay in reach of the data.
+        let per_gp = 1 + r.inputs;
+        let gps = model.layout().gps();
+        let mut q = Vec::with_capacity(model.dim());
+        for bank in &model.layout().banks {
+            q.extend(vector(bank.count * per_gp, 0.5));
+            q.extend(vector(bank.count * model.layout().features, 1.0));
+        }
+        assert_eq!(q.len(), gps * (per_gp + model.layout().features));
+        let textbook = Textbook {
+            method: r.method,
+            normalised: r.normalised,
+            experts,
+            kernel: r.kernel,
+            functions,
+            priors: odd_priors(),
+            x,
+            y,
+            given,
+        };
+        assert_eq!(textbook.dim(), model.dim());
+        Case { textbook, model: Arc::new(model), data: Arc::new(data), q }
+    }
+
+    /// The library's density.
+    pub(crate) fn posterior(&self) -> Posterior {
+        Posterior::new(self.model.clone(), self.data.clone()).unwrap()
+    }
+}

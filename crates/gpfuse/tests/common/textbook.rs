@@ -1,0 +1,279 @@
+//! The models as a textbook states them, row by row and number by number, over [`Dual`]s:
+//! slow, plain, and sharing nothing with the library but the names of the choices.
+
+use std::f64::consts::PI;
+
+use gpfuse::kernel::Kernel;
+use gpfuse::model::{Method, Priors};
+
+use super::dual::{Dual, constant};
+
+/// The functions that a GP is a sum of.
+#[derive(Debug, Clone)]
+pub(crate) enum Functions {
+    /// Cosines and sines of these frequencies.
+    Rff { omega: Vec<Vec<f64>> },
+    /// Products of sines on a box.
+    Hilbert { centre: Vec<f64>, half_width: Vec<f64>, sizes: Vec<usize> },
+}
+
+/// A model and its data.
+#[derive(Debug, Clone)]
+pub(crate) struct Textbook {
+    pub(crate) method: Method,
+    pub(crate) normalised: bool,
+    pub(crate) experts: usize,
+    pub(crate) kernel: Kernel,
+    pub(crate) functions: Functions,
+    pub(crate) priors: Priors,
+    pub(crate) x: Vec<Vec<f64>>,
+    pub(crate) y: Vec<f64>,
+    /// Means and standard deviations of given experts, by expert and row.
+    pub(crate) given: Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)>,
+}
+
+/// An expert at one input.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expert {
+    pub(crate) mu: Dual,
+    pub(crate) log_sd: Dual,
+    pub(crate) log_w: Dual,
+}
+
+/// One GP with its parameters in their natural units.
+struct Gp {
+    mean: f64,
+    ell: Vec<Dual>,
+    /// Features' coefficients, scales included.
+    coef: Vec<Dual>,
+}
+
+/// The banks of one point of the sampling space.
+pub(crate) struct Banks {
+    mu: Vec<Gp>,
+    log_sd: Vec<Gp>,
+    gate: Vec<Gp>,
+    log_prior: Dual,
+}
+
+/// The spectral density of a kernel of variance `var`, with its closed form for one and two
+/// inputs (for the Matern kernels `2^d pi^(d/2) Gamma(nu + d/2) (2 nu)^nu / Gamma(nu)`, written
+/// out).
+fn spectral_density(kernel: Kernel, var: Dual, ell: &[Dual], w: &[f64]) -> Dual {
+    let scaled: Dual = ell.iter().zip(w).map(|(l, w)| (*l * *w).square()).sum();
+    let volume = ell.iter().fold(var, |a, l| a * *l);
+    if kernel == Kernel::Rbf {
+        let each = (2.0 * PI).sqrt();
+        return volume * each.powi(w.len() as i32) * (-(scaled * 0.5)).exp();
+    }
+    let (df, front) = match (kernel, w.len()) {
+        (Kernel::Matern12, 1) => (1.0, 2.0),
+        (Kernel::Matern12, 2) => (1.0, 2.0 * PI),
+        (Kernel::Matern32, 1) => (3.0, 12.0 * 3.0_f64.sqrt()),
+        (Kernel::Matern32, 2) => (3.0, 18.0 * PI * 3.0_f64.sqrt()),
+        (Kernel::Matern52, 1) => (5.0, 400.0 / 3.0 * 5.0_f64.sqrt()),
+        (Kernel::Matern52, 2) => (5.0, 250.0 * PI * 5.0_f64.sqrt()),
+        other => panic!("no closed form for {other:?}"),
+    };
+    // The power nu + d/2 is a half of df + d, a whole number.
+    let root = (constant(df) + scaled).sqrt();
+    let power = (0..df as usize + w.len()).fold(constant(1.0), |a, _| a * root);
+    volume * front / power
+}
+
+impl Functions {
+    fn features(&self) -> usize {
+        match self {
+            Functions::Rff { omega } => 2 * omega.len(),
+            Functions::Hilbert { sizes, .. } => sizes.iter().product(),
+        }
+    }
+
+    /// The indices `j_i = 1..size_i` of a Hilbert function; the last input's runs fastest.
+    fn index(sizes: &[usize], j: usize) -> Vec<usize> {
+        let after = |i: usize| sizes[i + 1..].iter().product::<usize>();
+        (0..sizes.len()).map(|i| j / after(i) % sizes[i] + 1).collect()
+    }
+
+    /// The factor of each coefficient.
+    fn scales(&self, kernel: Kernel, var: Dual, ell: &[Dual]) -> Vec<Dual> {
+        match self {
+            Functions::Rff { omega } => {
+                vec![(var * (1.0 / omega.len() as f64)).sqrt(); 2 * omega.len()]
+            }
+            Functions::Hilbert { half_width, sizes, .. } => (0..self.features())
+                .map(|j| {
+                    let index = Functions::index(sizes, j);
+                    let pairs = index.iter().zip(half_width);
+                    let w: Vec<f64> = pairs.map(|(j, l)| PI * *j as f64 / (2.0 * l)).collect();
+                    spectral_density(kernel, var, ell, &w).sqrt()
+                })
+                .collect(),
+        }
+    }
+
+    /// The features at `x`, without their scales.
+    fn at(&self, x: &[f64], ell: &[Dual]) -> Vec<Dual> {
+        match self {
+            Functions::Rff { omega } => {
+                let phase = |w: &Vec<f64>| -> Dual {
+                    (0..x.len()).map(|i| constant(x[i] * w[i]) / ell[i]).sum()
+                };
+                let phases: Vec<Dual> = omega.iter().map(phase).collect();
+                let sines = phases.iter().map(|a| a.sin());
+                phases.iter().map(|a| a.cos()).chain(sines).collect()
+            }
+            Functions::Hilbert { centre, half_width, sizes } => (0..self.features())
+                .map(|j| {
+                    let index = Functions::index(sizes, j);
+                    let one = |i: usize| {
+                        let (l, c) = (half_width[i], centre[i]);
+                        let a = PI * index[i] as f64 * (x[i] - c + l) / (2.0 * l);
+                        a.sin() / l.sqrt()
+                    };
+                    constant((0..x.len()).map(one).product())
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Log density of `v ~ HalfNormal(s)` in `q = ln v`, which adds the Jacobian `q`.
+fn log_half_normal(q: Dual, s: f64) -> Dual {
+    constant((2.0 / (s * (2.0 * PI).sqrt())).ln()) - (q.exp() * (1.0 / s)).square() * 0.5 + q
+}
+
+/// Log density of a normal variable.
+fn log_normal(y: f64, mu: Dual, log_sd: Dual) -> Dual {
+    let z = (constant(y) - mu) / log_sd.exp();
+    -(z.square() * 0.5) - log_sd - constant(0.5 * (2.0 * PI).ln())
+}
+
+/// `ln sum exp`, with the largest term taken out.
+fn log_sum_exp(v: &[Dual]) -> Dual {
+    let top = v.iter().map(|v| v.value).fold(f64::NEG_INFINITY, f64::max);
+    v.iter().map(|v| (*v - constant(top)).exp()).sum::<Dual>().ln() + constant(top)
+}
+
+impl Textbook {
+    fn learned(&self) -> bool {
+        matches!(self.method, Method::Mogpe | Method::Pogpe | Method::Het)
+    }
+
+    fn log_linear(&self) -> bool {
+        matches!(self.method, Method::Pbhs | Method::Pogpe)
+    }
+
+    fn softmax(&self) -> bool {
+        !self.log_linear() || self.normalised
+    }
+
+    /// Numbers in a point of the sampling space.
+    pub(crate) fn dim(&self) -> usize {
+        let gates = if self.softmax() { self.experts - 1 } else { self.experts };
+        let own = if self.learned() { 2 * self.experts } else { 0 };
+        (own + gates) * (1 + self.x[0].len() + self.functions.features())
+    }
+
+    /// Read the banks from a point, each as log var, log ell, theta, and add up their priors.
+    pub(crate) fn banks(&self, q: &[Dual]) -> Banks {
+        let (d, features) = (self.x[0].len(), self.functions.features());
+        let own = if self.learned() { self.experts } else { 0 };
+        let gates = if self.softmax() { self.experts - 1 } else { self.experts };
+        let gate_mean = if self.softmax() { 0.0 } else { -(self.experts as f64).ln() };
+        let (mut rest, mut log_prior) = (q, constant(0.0));
+        let mut take = |count: usize| {
+            let (head, tail) = rest.split_at(count);
+            rest = tail;
+            head.to_vec()
+        };
+        let mut bank = |count: usize, mean: f64, prior: gpfuse::model::BankPrior| -> Vec<Gp> {
+            let (var, ell, theta) = (take(count), take(count * d), take(count * features));
+            for q in &var {
+                log_prior = log_prior + log_half_normal(*q, prior.var);
+            }
+            for q in &ell {
+                log_prior = log_prior + log_half_normal(*q, prior.ell);
+            }
+            for t in &theta {
+                log_prior = log_prior + log_normal(0.0, *t, constant(0.0));
+            }
+            let gp = |k: usize| {
+                let ell: Vec<Dual> = ell[k * d..(k + 1) * d].iter().map(|l| l.exp()).collect();
+                let scales = self.functions.scales(self.kernel, var[k].exp(), &ell);
+                let theta = &theta[k * features..(k + 1) * features];
+                let coef = scales.iter().zip(theta).map(|(s, t)| *s * *t).collect();
+                Gp { mean, ell, coef }
+            };
+            (0..count).map(gp).collect()
+        };
+        let mu = bank(own, 0.0, self.priors.mu);
+        let log_sd = bank(own, 0.0, self.priors.log_sd);
+        let gate = bank(gates, gate_mean, self.priors.gate);
+        assert!(rest.is_empty(), "{} numbers too many", rest.len());
+        Banks { mu, log_sd, gate, log_prior }
+    }
+
+    /// The experts at `x`; `row` says which prediction of given experts is meant.
+    pub(crate) fn experts_at(&self, banks: &Banks, x: &[f64], row: usize) -> Vec<Expert> {
+        let at = |gp: &Gp| -> Dual {
+            let features = self.functions.at(x, &gp.ell);
+            let sum: Dual = gp.coef.iter().zip(&features).map(|(c, f)| *c * *f).sum();
+            sum + constant(gp.mean)
+        };
+        let mut log_w: Vec<Dual> = banks.gate.iter().map(at).collect();
+        if self.softmax() {
+            log_w.push(constant(0.0));
+            let total = log_sum_exp(&log_w);
+            log_w.iter_mut().for_each(|w| *w = *w - total);
+        }
+        let one = |k: usize| match &self.given {
+            Some((mean, sd)) => Expert {
+                mu: constant(mean[k][row]),
+                log_sd: constant(sd[k][row].ln()),
+                log_w: log_w[k],
+            },
+            None => Expert { mu: at(&banks.mu[k]), log_sd: at(&banks.log_sd[k]), log_w: log_w[k] },
+        };
+        (0..self.experts).map(one).collect()
+    }
+
+    /// The fused density as components: weight, mean, standard deviation.
+    pub(crate) fn components(&self, experts: &[Expert]) -> Vec<[f64; 3]> {
+        if self.log_linear() {
+            let (m, log_tau) = fuse(experts);
+            return vec![[1.0, m.value, (-0.5 * log_tau.value).exp()]];
+        }
+        let one = |e: &Expert| [e.log_w.value.exp(), e.mu.value, e.log_sd.value.exp()];
+        experts.iter().map(one).collect()
+    }
+
+    /// The log likelihood of each row.
+    pub(crate) fn pointwise(&self, banks: &Banks) -> Vec<Dual> {
+        let one = |row: usize| {
+            let experts = self.experts_at(banks, &self.x[row], row);
+            let y = self.y[row];
+            if self.log_linear() {
+                let (m, log_tau) = fuse(&experts);
+                return log_normal(y, m, -(log_tau * 0.5));
+            }
+            let joint = |e: &Expert| e.log_w + log_normal(y, e.mu, e.log_sd);
+            log_sum_exp(&experts.iter().map(joint).collect::<Vec<_>>())
+        };
+        (0..self.y.len()).map(one).collect()
+    }
+
+    /// The log joint density of `q` and the data.
+    pub(crate) fn log_joint(&self, q: &[Dual]) -> Dual {
+        let banks = self.banks(q);
+        banks.log_prior + self.pointwise(&banks).into_iter().sum()
+    }
+}
+
+/// Mean and log precision of the product of the experts' densities, each to its weight.
+fn fuse(experts: &[Expert]) -> (Dual, Dual) {
+    let tau: Vec<Dual> = experts.iter().map(|e| (e.log_w - e.log_sd * 2.0).exp()).collect();
+    let total: Dual = tau.iter().copied().sum();
+    let mean: Dual = tau.iter().zip(experts).map(|(t, e)| *t * e.mu).sum();
+    (mean / total, total.ln())
+}

@@ -1,0 +1,20 @@
+//! Log densities and gradients against files computed by automatic differentiation.
+#![allow(clippy::unwrap_used)]
+
+// The example is the check; its `main` and argument handling are not used here.
+#[allow(dead_code)]
+#[path = "../examples/golden.rs"]
+mod golden;
+
+use std::path::Path;
+
+#[test]
+fn all_golden_files_agree() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let names = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name());
+    let files = names.filter(|n| n.to_string_lossy().ends_with(".json")).count();
+    // A file that got lost must not look like one that agrees.
+    assert_eq!(files, 40);
+    let worst = golden::check_all(&dir).unwrap();
+    assert!(worst <= golden::TOLERANCE, "worst error {worst:e}");
+}

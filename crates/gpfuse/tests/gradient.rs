@@ -1,0 +1,129 @@
+//! The log density and its hand-written gradient against dual numbers through a textbook
+//! statement of the models.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::case::{Case, Recipe};
+use common::dual::{constants, moving};
+use common::{error, tolerance};
+use gpfuse::infer::Density;
+use gpfuse::kernel::Kernel;
+use gpfuse::math::simd::Level;
+use gpfuse::model::Method;
+
+/// Compare value, gradient and pointwise values on every instruction set; the worst errors of
+/// log density and gradient.
+fn compare(recipe: Recipe) -> [f64; 2] {
+    let case = Case::new(recipe);
+    let (book, q) = (&case.textbook, &case.q);
+    let still = constants(q);
+    let logp = book.log_joint(&still).value;
+    let slopes: Vec<f64> = (0..q.len()).map(|i| book.log_joint(&moving(q, i)).slope).collect();
+    let rows = book.pointwise(&book.banks(&still));
+    let mut worst = [0.0_f64; 2];
+    for level in Level::available() {
+        let mut posterior = case.posterior().at_level(level);
+        // What was there before must not leak into the result.
+        let mut grad = vec![f64::NAN; q.len()];
+        let found = posterior.logp(q, &mut grad).unwrap();
+        let at = level.name();
+        let e = error(found, logp);
+        assert!(e <= tolerance::LOGP, "{recipe:?} {at}: {found} not {logp}, error {e:e}");
+        worst[0] = worst[0].max(e);
+        for (i, (found, slope)) in grad.iter().zip(&slopes).enumerate() {
+            let e = error(*found, *slope);
+            assert!(
+                e <= tolerance::GRADIENT,
+                "{recipe:?} {at}: entry {i} is {found} not {slope}, error {e:e}"
+            );
+            worst[1] = worst[1].max(e);
+        }
+        let mut pointwise = vec![f64::NAN; rows.len()];
+        posterior.pointwise(q, &mut pointwise);
+        for (row, (found, book)) in pointwise.iter().zip(&rows).enumerate() {
+            common::close(&format!("{recipe:?} {at}, row {row}"), *found, book.value, 1e-11);
+        }
+    }
+    worst
+}
+
+/// All kernels, bases, inputs and numbers of experts of one method. The number of rows goes
+/// round with them: one row, less than a block, more than a block.
+fn sweep(method: Method, normalised: bool) {
+    const ROWS: [usize; 3] = [1, 7, 70];
+    let shapes = [(false, 1, 4), (false, 2, 3), (false, 5, 2), (true, 1, 6), (true, 2, 3)];
+    let mut seed = 1000 * (1 + method as u64) + 500 * u64::from(normalised);
+    let mut worst = [0.0_f64; 2];
+    for (j, kernel) in Kernel::ALL.into_iter().enumerate() {
+        for (i, (hilbert, inputs, size)) in shapes.into_iter().enumerate() {
+            let counts: &[usize] = if method == Method::Het { &[1] } else { &[1, 2, 5] };
+            for (k, &experts) in counts.iter().enumerate() {
+                seed += 1;
+                let rows = ROWS[(i + j + k) % ROWS.len()];
+                let recipe = Recipe {
+                    method,
+                    normalised,
+                    kernel,
+                    hilbert,
+                    inputs,
+                    experts,
+                    rows,
+                    size,
+                    seed,
+                };
+                let found = compare(recipe);
+                worst = [worst[0].max(found[0]), worst[1].max(found[1])];
+            }
+        }
+    }
+    println!("{method}: worst errors {:.1e} (log density), {:.1e} (gradient)", worst[0], worst[1]);
+}
+
+#[test]
+fn bhs_agrees() {
+    sweep(Method::Bhs, false);
+}
+
+#[test]
+fn pbhs_agrees() {
+    sweep(Method::Pbhs, false);
+}
+
+#[test]
+fn mogpe_agrees() {
+    sweep(Method::Mogpe, false);
+}
+
+#[test]
+fn pogpe_agrees() {
+    sweep(Method::Pogpe, false);
+}
+
+#[test]
+fn het_agrees() {
+    sweep(Method::Het, false);
+}
+
+#[test]
+fn normalised_pbhs_agrees() {
+    sweep(Method::Pbhs, true);
+}
+
+#[test]
+fn normalised_pogpe_agrees() {
+    sweep(Method::Pogpe, true);
+}
+
+/// One frequency, one function, one row: no loop runs twice.
+#[test]
+fn smallest_shapes_agree() {
+    for (i, method) in Method::ALL.into_iter().enumerate() {
+        for hilbert in [false, true] {
+            let seed = 90 + 2 * i as u64;
+            let small =
+                Recipe { hilbert, size: 1, experts: 2, rows: 1, ..Recipe::small(method, seed) };
+            compare(small);
+        }
+    }
+}
