@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -19,7 +19,10 @@ use serde::{Deserialize, de::DeserializeOwned};
 /// The weights of the experts depend on the input and are inferred by Monte Carlo.
 #[derive(Debug, Parser)]
 #[command(name = "gpfuse", version, about, long_about, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 done, 1 error, 2 usage, 3 the diagnostics do not pass \
+#[command(after_help = "Start with `gpfuse demo`, or with a table of your own:\n  \
+                        gpfuse fit train.csv --target y --out model.nc\n  \
+                        gpfuse evaluate model.nc test.csv\n  \
+                        gpfuse predict model.nc new.csv --out predictions.csv\n\nExit codes: 0 done, 1 error, 2 usage, 3 the diagnostics do not pass \
                         (with --strict), 130 interrupted (what was drawn is kept).")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -31,10 +34,13 @@ pub(crate) enum Command {
     /// The tour: simulate, fit het, MoGPE and PoGPE, compare (about a minute).
     Demo(DemoArgs),
     /// Draw a synthetic data set from a mixture of GP experts.
+    #[command(allow_negative_numbers = true)]
     Simulate(SimulateArgs),
     /// Fit a model to a table and write a model file.
-    Fit(FitArgs),
+    #[command(allow_negative_numbers = true)]
+    Fit(Box<FitArgs>),
     /// Predict at new rows.
+    #[command(allow_negative_numbers = true)]
     Predict(PredictArgs),
     /// Score a model on rows with known targets.
     Evaluate(EvaluateArgs),
@@ -73,22 +79,22 @@ pub(crate) struct SimulateArgs {
     #[arg(long, default_value_t = 1)]
     pub(crate) inputs: usize,
     /// Lower end of the domain of every input.
-    #[arg(long, default_value_t = -5.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = -5.0)]
     pub(crate) low: f64,
     /// Upper end of the domain of every input.
-    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 5.0)]
     pub(crate) high: f64,
     /// Lengthscale of the experts' means.
-    #[arg(long, default_value_t = 0.2)]
+    #[arg(long, default_value_t = 0.2, value_name = "L")]
     pub(crate) mean_lengthscale: f64,
     /// Lengthscale of the gates.
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_name = "L")]
     pub(crate) gate_lengthscale: f64,
     /// Lengthscale of the log standard deviations.
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_name = "L")]
     pub(crate) log_sd_lengthscale: f64,
     /// Noise level: mean of the log standard deviations.
-    #[arg(long, default_value_t = -2.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = -2.0)]
     pub(crate) log_sd_mean: f64,
     /// Kernel of all GPs.
     #[arg(long, default_value = "rbf", value_parser = named::<Kernel>(&KERNELS))]
@@ -113,8 +119,9 @@ pub(crate) struct FitArgs {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) options: FitOptions,
-    /// Settings file (TOML) whose keys are the long flags of this command, without dashes in
-    /// front; flags given here win.
+    /// Settings file (TOML). Its keys are the flags from --method to --threads, without the two
+    /// dashes, and tables [priors.mu], [priors.log_sd] and [priors.gate] with the prior scales
+    /// `var` and `ell`; flags given here win.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// Exit with code 3 where the diagnostics do not pass.
@@ -198,14 +205,16 @@ fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
 #[derive(Debug, Clone, Default, Args, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct FitOptions {
-    /// Method [default: pogpe].
+    /// Method: mogpe (mixture of GP experts), pogpe (product of GP experts) or het (one GP with
+    /// a GP for its noise; takes no --experts) [default: pogpe].
     #[arg(long, value_parser = named::<Method>(&["mogpe", "pogpe", "het"]))]
     pub(crate) method: Option<Method>,
     /// Number of experts [default: 3].
     #[arg(long, value_name = "K")]
     pub(crate) experts: Option<usize>,
-    /// Basis [default: rff if --frequencies is given or there are more than two inputs, else
-    /// hilbert].
+    /// Basis that stands for the GPs: rff (random Fourier features) or hilbert (a fixed basis,
+    /// for up to three inputs) [default: rff if --frequencies or --omega is given or there are
+    /// more than two inputs, else hilbert].
     #[arg(long, value_parser = named::<BasisChoice>(&["auto", "rff", "hilbert"]))]
     pub(crate) basis: Option<BasisChoice>,
     /// RFF: number of frequencies [default: 30].
@@ -214,7 +223,8 @@ pub(crate) struct FitOptions {
     /// RFF: how frequencies are drawn [default: iid].
     #[arg(long, value_parser = named::<Scheme>(&["iid", "orthogonal", "quasi"]))]
     pub(crate) scheme: Option<Scheme>,
-    /// RFF: table of base frequencies, one row each, one column per input.
+    /// RFF: table with a header of base frequencies instead of drawn ones, one row each, one
+    /// column per input in their order.
     #[arg(long, value_name = "FILE")]
     pub(crate) omega: Option<PathBuf>,
     /// Hilbert: functions per input [default: chosen from the data].
@@ -223,16 +233,16 @@ pub(crate) struct FitOptions {
     /// Kernel of all GPs [default: rbf].
     #[arg(long, value_parser = named::<Kernel>(&KERNELS))]
     pub(crate) kernel: Option<Kernel>,
-    /// Normalise log-linear weights to sum to one at each input.
+    /// Normalise the weights of pogpe to sum to one at each input [default: false].
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) normalise: Option<bool>,
     /// Scaling of the data [default: standard].
     #[arg(long, value_parser = named::<Scaling>(&["standard", "unit", "none"]))]
     pub(crate) scaling: Option<Scaling>,
-    /// Do not scale the data: the same as --scaling none.
+    /// Do not scale the data: the same as --scaling none [default: false].
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) no_scale: Option<bool>,
-    /// Sampler [default: nuts].
+    /// Sampler; map is no sampler but the posterior mode, as a single draw [default: nuts].
     #[arg(long, value_parser = named::<Sampler>(&["nuts", "hmc", "map"]))]
     pub(crate) sampler: Option<Sampler>,
     /// Mass matrix [default: diagonal].
@@ -260,10 +270,10 @@ pub(crate) struct FitOptions {
     /// ended [default: pilot].
     #[arg(long, value_parser = named::<Start>(&["prior", "map", "pilot"]))]
     pub(crate) start: Option<Start>,
-    /// Starting points tried per chain.
+    /// Starting points tried per chain [default: 4].
     #[arg(long, value_name = "N")]
     pub(crate) candidates: Option<usize>,
-    /// Steps (map) or draws (pilot) that improve a starting point.
+    /// Steps (map) or draws (pilot) that improve a starting point [default: 100].
     #[arg(long, value_name = "N")]
     pub(crate) start_steps: Option<usize>,
     /// Seed of all randomness [default: 0].
@@ -287,10 +297,15 @@ impl FitOptions {
     /// These options, and where they are silent those of a settings file.
     pub(crate) fn with_file(self, path: Option<&Path>) -> anyhow::Result<FitOptions> {
         let Some(path) = path else { return Ok(self) };
+        let name = path.display();
         let text = std::fs::read_to_string(path)
-            .with_context(|| format!("settings file `{}`", path.display()))?;
-        let file: FitOptions =
-            toml::from_str(&text).with_context(|| format!("settings file `{}`", path.display()))?;
+            .with_context(|| format!("settings file `{name}`: check the path"))?;
+        let file: FitOptions = toml::from_str(&text).map_err(|e| {
+            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let problem = e.message().lines().collect::<Vec<_>>().join(", ");
+            anyhow!("settings file `{name}`, line {line}: {problem}")
+        })?;
         Ok(prefer!(self, file; method, experts, basis, frequencies, scheme, omega, size, kernel,
             normalise, scaling, no_scale, sampler, metric, chains, warmup, draws, max_depth,
             hmc_depth, target_accept, start, candidates, start_steps, seed, threads, priors))

@@ -8,14 +8,58 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 fn main() -> ExitCode {
-    let args = args::Cli::parse();
+    let args = match args::Cli::try_parse() {
+        Ok(args) => args,
+        Err(e) => return usage(&e),
+    };
     match commands::run(args.command) {
         Ok(outcome) => ExitCode::from(outcome as u8),
         Err(e) => {
-            eprintln!("gpfuse: {e:#}");
+            print::note(&format!("gpfuse: {}", message(&e)));
             ExitCode::from(1)
         }
     }
+}
+
+/// Settings are called as they are typed.
+fn message(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<gpfuse::Error>() {
+        Some(gpfuse::Error::Setting { name, problem }) => {
+            format!("setting `{}`: {problem}", name.replace('_', "-"))
+        }
+        _ => format!("{error:#}"),
+    }
+}
+
+/// Help and version as clap has them; an error in one line, as all errors are.
+fn usage(error: &clap::Error) -> ExitCode {
+    let shown = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if shown {
+        // A reader that has left is no error.
+        let _ = error.print();
+    } else {
+        print::note(&format!("gpfuse: {}", one_line(&error.render().to_string())));
+    }
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+/// What is wrong and what would be right, without the usage, which `--help` shows in full.
+fn one_line(text: &str) -> String {
+    let told = |line: &&str| !line.is_empty() && !line.starts_with("tip: to pass");
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .filter(told)
+        .collect();
+    let text = lines.join(" ");
+    format!("{}: see --help", text.strip_prefix("error: ").unwrap_or(&text))
 }

@@ -25,18 +25,28 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// Decimals that an error supports: its first significant digit.
 fn decimals(error: f64) -> usize {
-    if error > 0.0 { (-error.log10().floor()).clamp(0.0, 8.0) as usize } else { 4 }
+    if error > 0.0 { (-error.log10().floor()).clamp(0.0, 8.0) as usize } else { 2 }
+}
+
+/// A number with so many decimals; a huge one with an exponent.
+fn fixed(value: f64, digits: usize) -> String {
+    if value.abs() < 1e9 { format!("{value:.digits$}") } else { format!("{value:.3e}") }
 }
 
 /// A score with no more digits than its Monte Carlo error supports.
 pub(crate) fn value(score: &Score) -> String {
     let digits = score.mcse.map_or(3, decimals);
-    format!("{:.digits$}", score.value)
+    fixed(score.value, digits)
 }
 
-/// An error with one significant digit more than it needs, or a dash.
+/// An error with its first significant digit, or a dash.
 pub(crate) fn error(error: Option<f64>) -> String {
-    error.map_or("-".into(), |e| format!("{e:.*}", decimals(e)))
+    error.filter(|e| e.is_finite()).map_or("-".into(), |e| fixed(e, decimals(e)))
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Left-aligned first column, the others right-aligned, two spaces between.
@@ -93,11 +103,10 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
     }
     let mut out = table(&rows);
     out.push(format!(
-        "{} chains x {} draws, {} divergences, E-BFMI {}, {:.0} leapfrog steps a draw, {:.0} % \
-         at the depth limit",
-        d.chains,
-        d.draws,
-        d.divergences,
+        "{} x {}, {}, E-BFMI {}, {:.0} leapfrog steps a draw, {:.0} % at the depth limit",
+        count(d.chains, "chain"),
+        count(d.draws, "draw"),
+        count(d.divergences, "divergence"),
         d.ebfmi_min.map_or("-".into(), |e| number(e, 2)),
         d.steps,
         100.0 * d.saturated
@@ -109,9 +118,12 @@ fn number(v: f64, digits: usize) -> String {
     if v.is_finite() { format!("{v:.digits$}") } else { "-".into() }
 }
 
+/// A line on standard error; where that is gone, so is its reader, and work goes on.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Warnings go to standard error.
 pub(crate) fn warn(warnings: &[String]) {
-    for warning in warnings {
-        eprintln!("warning: {warning}");
-    }
+    warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
 }

@@ -20,7 +20,11 @@ pub(crate) fn listen() -> anyhow::Result<()> {
             if CANCELLED.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            eprintln!("\nstopping: keeping the draws so far (again to stop at once)");
+            // The terminal has just shown `^C` without a new line.
+            let start = if std::io::stderr().is_terminal() { "\n" } else { "" };
+            crate::print::note(&format!(
+                "{start}stopping: keeping the draws so far (Ctrl-C again to drop them)"
+            ));
         })
         .map_err(|e| e.to_string())
     });

@@ -18,7 +18,7 @@ pub enum WriteError {
     #[error("cannot write `{path}`: folder `{folder}` does not exist: create it first")]
     NoFolder { path: String, folder: String },
     /// The folder or file may not be written.
-    #[error("cannot write `{path}`: no permission ({cause}): choose another folder")]
+    #[error("cannot write `{path}`: no permission ({cause}): choose another place")]
     Permission { path: String, cause: String },
     /// No space left.
     #[error("cannot write `{path}`: the disk is full ({cause}): free some space")]

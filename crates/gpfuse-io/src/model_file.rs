@@ -4,11 +4,12 @@
 //! follow ArviZ's schema; the group `gpfuse` holds what prediction needs besides the draws.
 //! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
 
+mod stored;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use gpfuse::basis::{Basis, Hilbert, Rff};
-use gpfuse::diagnose::Diagnostics;
 use gpfuse::fit::{FitSettings, Fitted};
 use gpfuse::infer::{ChainDraws, Draws, Stat};
 use gpfuse::model::layout::Part;
@@ -81,6 +82,12 @@ fn content(path: &Path, problem: &str) -> ModelFileError {
 fn var(name: &str, dims: &[&str], data: Data) -> Var {
     let dims = dims.iter().map(|d| (*d).to_string()).collect();
     Var { name: name.into(), dims, data, attrs: Vec::new() }
+}
+
+/// The target's name as that of a variable, which has no slash and is no coordinate's.
+fn variable(target: &str) -> String {
+    let name = target.replace('/', "_");
+    if ["chain", "draw", "row"].contains(&name.as_str()) { name + "_" } else { name }
 }
 
 /// A coordinate that counts from 0.
@@ -168,12 +175,7 @@ fn sample_stats(draws: &Draws) -> Group {
 
 /// The log likelihood of each row and draw, in the user's units: a density of y carries
 /// `-log scale`.
-fn log_likelihood(
-    fitted: &Fitted,
-    target: &str,
-    x: &[f64],
-    y: &[f64],
-) -> gpfuse::Result<Group> {
+fn log_likelihood(fitted: &Fitted, target: &str, x: &[f64], y: &[f64]) -> gpfuse::Result<Group> {
     let scaler = &fitted.scaler;
     let scaled: Vec<f64> = y.iter().map(|v| scaler.target.apply(*v)).collect();
     let data = Rows::new(&scaler.scale_inputs(x), scaler.inputs.len(), &scaled)?;
@@ -186,14 +188,15 @@ fn log_likelihood(
     values.iter_mut().for_each(|v| *v -= jacobian);
     let vars = vec![
         index("row", y.len()),
-        var(target, &["chain", "draw", "row"], Data::F64(values)),
+        var(&variable(target), &["chain", "draw", "row"], Data::F64(values)),
     ];
     Ok(sampled("log_likelihood", &fitted.draws, &[("row", y.len())], vars))
 }
 
 fn data_groups(saved: &Saved, x: &[f64], y: &[f64]) -> [Group; 2] {
     let n = y.len();
-    let observed = vec![index("row", n), var(&saved.target, &["row"], Data::F64(y.to_vec()))];
+    let observed =
+        vec![index("row", n), var(&variable(&saved.target), &["row"], Data::F64(y.to_vec()))];
     let constant = vec![
         index("row", n),
         var("input", &["input"], Data::Str(saved.inputs.clone())),
@@ -288,8 +291,8 @@ fn read(tree: &Tree) -> Result<Saved, String> {
     let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
     let settings: FitSettings =
         serde_json::from_str(own.text("settings")?).map_err(|e| json("settings", e))?;
-    let diagnostics: Diagnostics =
-        serde_json::from_str(own.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
+    let diagnostics =
+        stored::diagnostics(own.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
     let inputs = own.texts("input")?.to_vec();
     let pairs = own.numbers("input_shift")?.iter().zip(own.numbers("input_scale")?);
     let scaler = Scaler {

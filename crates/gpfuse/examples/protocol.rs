@@ -52,9 +52,10 @@ fn main() -> Outcome<()> {
     let seeds: u64 = seeds.first().map_or(Ok(3), |s| s.parse())?;
     let paper = Paper::read(Path::new(dir))?;
     let results = Path::new(results);
-    // All cells once, then again with the next seed: a run cut short still compares them all.
-    for seed in 0..seeds {
-        for cell in CELLS {
+    // The short trajectories first, and all cells once before the next seed: a run cut short
+    // still compares what it has.
+    for (depth, seed) in [5, 8].into_iter().flat_map(|d| (0..seeds).map(move |s| (d, s))) {
+        for cell in CELLS.into_iter().filter(|cell| cell.4 == depth) {
             for split in 0..SPLITS {
                 let key = format!("{},{split},{seed},", name(cell));
                 let done = std::fs::read_to_string(results).unwrap_or_default();

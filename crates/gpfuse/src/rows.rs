@@ -9,6 +9,8 @@ pub struct Rows {
     n: usize,
     inputs: usize,
     columns: Vec<Lanes>,
+    /// The largest absolute value of each column.
+    reach: Vec<f64>,
 }
 
 impl Rows {
@@ -36,7 +38,8 @@ impl Rows {
                 }
             }
         }
-        Ok(Rows { n, inputs, columns })
+        let reach = columns.iter().map(|c| c.iter().fold(0.0, |a: f64, v| a.max(v.abs()))).collect();
+        Ok(Rows { n, inputs, columns, reach })
     }
 
     /// The number of rows.
@@ -67,6 +70,11 @@ impl Rows {
     /// The columns of block `b`, one per input.
     pub fn block(&self, b: usize) -> &[Lanes] {
         &self.columns[b * self.inputs..(b + 1) * self.inputs]
+    }
+
+    /// The largest absolute value of each input in block `b`.
+    pub fn reach(&self, b: usize) -> &[f64] {
+        &self.reach[b * self.inputs..(b + 1) * self.inputs]
     }
 
     /// Row `row` as it was given.

@@ -26,12 +26,12 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let (train, test): (Vec<usize>, Vec<usize>) = (0..ROWS).partition(|r| r % TEST_EVERY != 0);
     write(args, &data, "train.csv", &train)?;
     write(args, &data, "test.csv", &test)?;
-    eprintln!(
+    print::note(&format!(
         "simulated {ROWS} rows from a mixture of {} GP experts: {} to train, {} to test",
         data.experts,
         train.len(),
         test.len()
-    );
+    ));
     let pick = |v: &[f64], rows: &[usize]| rows.iter().map(|r| v[*r]).collect::<Vec<f64>>();
     let (x, y) = (pick(&data.x, &train), pick(&data.y, &train));
     let (x_test, y_test) = (pick(&data.x, &test), pick(&data.y, &test));
@@ -48,7 +48,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
         model_file::save(&args.out.join(format!("{method}.nc")), &saved, &x, &y)?;
         let scores = saved.fitted.evaluate(&x_test, &y_test)?;
         let rhat = saved.fitted.diagnostics.quantities.first().map(|q| q.rhat_median);
-        eprintln!("{method}: {seconds:.1} s");
+        print::note(&format!("{method}: {seconds:.1} s"));
         table.push(vec![
             method.to_string(),
             experts.to_string(),
@@ -115,7 +115,9 @@ fn finish(
     let out = args.out.display();
     let mut lines = print::table(table);
     lines.push(String::new());
-    lines.push("NLPD: mean negative log predictive density of the test rows, lower is better.".into());
+    lines.push(
+        "NLPD: mean negative log predictive density of the test rows, lower is better.".into(),
+    );
     lines.push("MC error: of the draws. row error: of the choice of test rows.".into());
     lines.push(format!("data: {out}/train.csv, {out}/test.csv"));
     lines.push(format!("models, which ArviZ opens: {out}/het.nc, {out}/mogpe.nc, {out}/pogpe.nc"));

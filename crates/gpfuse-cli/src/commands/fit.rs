@@ -3,34 +3,39 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use gpfuse::fit::{CheckedFit, fit};
 use gpfuse_io::model_file::{self, Saved};
 use gpfuse_io::table::{Table, header};
 
-use super::{Outcome, interleave, judged};
+use super::{Outcome, interleave, judged, refuse_same, refuse_unwritable};
 use crate::args::FitArgs;
 use crate::print;
 use crate::progress::{Bars, cancelled, listen};
 
-pub(super) fn run(args: FitArgs) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let options = args.options.clone().with_file(args.settings.as_deref())?;
     let omega = match &options.omega {
         Some(path) => Some(interleave(&Table::read(path, None)?.columns)),
         None => None,
     };
     let settings = options.check(omega)?;
-    let (inputs, table) = training(&args)?;
+    let out = args.out.clone().unwrap_or_else(|| default_out(&args.data));
+    if out == Path::new("-") {
+        bail!("a model file cannot go to standard output: give --out a file name");
+    }
+    refuse_same(&args.data, &out)?;
+    refuse_unwritable(&out)?;
+    let (inputs, table) = training(args)?;
     let y = table.column(&args.target).unwrap_or_default().to_vec();
     let x = interleave(&table.columns[..inputs.len()]);
-    let out = args.out.clone().unwrap_or_else(|| default_out(&args.data));
-    refuse_unwritable(&out)?;
 
     let begun = Instant::now();
-    let saved = fit_named(&settings, inputs, &args.target, &x, &y, settings.method.name())?;
+    let saved = fit_named(&settings, inputs, &args.target, &x, &y, settings.method.name())
+        .map_err(|e| in_table(e, &table.path))?;
     let seconds = begun.elapsed().as_secs_f64();
     model_file::save(&out, &saved, &x, &y)?;
-    report(&args, &saved, &out, y.len(), seconds)?;
+    report(args, &saved, &out, y.len(), seconds)?;
     if cancelled() {
         return Ok(Outcome::Interrupted);
     }
@@ -49,27 +54,42 @@ fn training(args: &FitArgs) -> anyhow::Result<(Vec<String>, Table)> {
     if inputs.contains(&args.target) {
         bail!("column `{}` is both target and input: take it out of --inputs", args.target);
     }
+    if let Some(i) = (1..inputs.len()).find(|i| inputs[..*i].contains(&inputs[*i])) {
+        bail!("column `{}` stands twice in --inputs: take one out", inputs[i]);
+    }
+    if args.inputs.is_some() && inputs.iter().any(|name| name.trim().is_empty()) {
+        bail!("--inputs has an empty name: separate the names by single commas");
+    }
     let wanted: Vec<&str> =
         inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
     let table = Table::read(&args.data, Some(&wanted))?;
     if inputs.is_empty() {
-        bail!("`{}`: has no column besides the target `{}`", table.path, args.target);
+        bail!(
+            "`{}`: has no column besides the target `{}`: add an input column",
+            table.path,
+            args.target
+        );
     }
     Ok((inputs, table))
 }
 
-/// `data.csv.gz` becomes `data.nc`.
-fn default_out(data: &Path) -> PathBuf {
-    let name = data.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.split('.').next().filter(|s| !s.is_empty() && *s != "-");
-    data.with_file_name(format!("{}.nc", stem.unwrap_or("model")))
+/// Trouble with the data names the table.
+fn in_table(error: anyhow::Error, path: &str) -> anyhow::Error {
+    match error.downcast_ref::<gpfuse::Error>() {
+        Some(gpfuse::Error::Data(problem)) => anyhow!("`{path}`: {problem}"),
+        _ => error,
+    }
 }
 
-/// A run of hours must not end at a folder that does not exist.
-fn refuse_unwritable(out: &Path) -> anyhow::Result<()> {
-    let file = gpfuse_io::atomic::AtomicFile::create(out)?;
-    drop(file);
-    Ok(())
+/// `run.1.csv.gz` becomes `run.1.nc`, and standard input `model.nc`.
+fn default_out(data: &Path) -> PathBuf {
+    let name = data.file_name().unwrap_or_default().to_string_lossy();
+    let mut stem = name.as_ref();
+    for end in [".gz", ".csv", ".tsv", ".txt", ".parquet"] {
+        stem = stem.strip_suffix(end).unwrap_or(stem);
+    }
+    let stem = if stem.is_empty() || stem == "-" { "model" } else { stem };
+    data.with_file_name(format!("{stem}.nc"))
 }
 
 /// Fit with progress bars under a title.
@@ -85,15 +105,20 @@ pub(super) fn fit_named(
     let bars = Bars::new(title, settings.sampler.chains);
     let fitted = fit(x, inputs.len(), y, settings, &bars);
     bars.clear();
-    let fitted = fitted?;
+    let fitted = match fitted {
+        Err(_) if cancelled() => {
+            bail!("stopped before the warm-up ended: there are no draws to keep")
+        }
+        fitted => fitted?,
+    };
     if fitted.draws.interrupted() {
-        eprintln!(
-            "interrupted: kept {} chains x {} draws of {} x {}",
-            fitted.draws.chains().len(),
-            fitted.draws.per_chain(),
+        print::note(&format!(
+            "interrupted: kept {} x {} of {} x {}",
+            print::count(fitted.draws.chains().len(), "chain"),
+            print::count(fitted.draws.per_chain(), "draw"),
             settings.sampler.chains,
             settings.sampler.draws
-        );
+        ));
     }
     Ok(Saved { fitted, inputs, target: target.into() })
 }
@@ -111,12 +136,10 @@ fn report(args: &FitArgs, saved: &Saved, out: &Path, n: usize, seconds: f64) -> 
         }));
     }
     let mut lines = vec![format!(
-        "{} with {} expert{} on {n} rows, {} input{}: {seconds:.1} s",
+        "{} with {} on {n} rows, {}: {seconds:.1} s",
         fitted.settings.method,
-        fitted.model.experts(),
-        if fitted.model.experts() == 1 { "" } else { "s" },
-        saved.inputs.len(),
-        if saved.inputs.len() == 1 { "" } else { "s" },
+        print::count(fitted.model.experts(), "expert"),
+        print::count(saved.inputs.len(), "input"),
     )];
     lines.extend(print::diagnostics(&fitted.diagnostics));
     lines.push(format!("wrote `{}`", out.display()));

@@ -1,6 +1,7 @@
 //! `gpfuse inspect`: what is in a model file.
 
 use gpfuse::basis::Basis;
+use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
 use gpfuse_io::model_file::{self, Saved};
 
@@ -30,28 +31,57 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
 fn describe(saved: &Saved) -> anyhow::Result<Vec<String>> {
     let fitted = &saved.fitted;
     let settings = &fitted.settings;
+    let drawn = match settings.sampler.sampler {
+        Sampler::Map => "the posterior mode".into(),
+        _ => format!(
+            "{} x {} after {} of warm-up",
+            print::count(fitted.draws.chains().len(), "chain"),
+            print::count(fitted.draws.per_chain(), "draw"),
+            settings.sampler.warmup
+        ),
+    };
     let mut out = vec![
         format!(
-            "{} with {} experts: `{}` from {}",
+            "{} with {}: `{}` from {}",
             settings.method,
-            fitted.model.experts(),
+            print::count(fitted.model.experts(), "expert"),
             saved.target,
             saved.inputs.iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
         ),
         basis(&fitted.model),
-        format!(
-            "seed {}, {} chains x {} draws after {} of warm-up, {} parameters",
-            settings.sampler.seed,
-            fitted.draws.chains().len(),
-            fitted.draws.per_chain(),
-            settings.sampler.warmup,
-            fitted.model.dim()
-        ),
+        format!("seed {}, {}, {} parameters", settings.sampler.seed, drawn, fitted.model.dim()),
         String::new(),
     ];
     out.extend(print::table(&hyperparameters(saved)));
     out.push(String::new());
+    out.extend(approximation(saved)?);
+    out.push(String::new());
     out.extend(print::diagnostics(&fitted.diagnostics));
+    Ok(out)
+}
+
+/// The error of the basis against its kernel, at the posterior median lengthscales of each
+/// bank.
+fn approximation(saved: &Saved) -> anyhow::Result<Vec<String>> {
+    let fitted = &saved.fitted;
+    let mut out = Vec::new();
+    for part in fitted.model.layout().parts.iter().filter(|p| p.kind == Kind::Ell) {
+        let median = |i: usize| {
+            let own = |q: &[f64]| {
+                (0..part.count).map(|k| q[part.offset + k * part.width + i]).collect::<Vec<_>>()
+            };
+            let mut all: Vec<f64> = fitted.draws.iter().flat_map(own).collect();
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        let log_ell: Vec<f64> = (0..part.width).map(median).collect();
+        let found = fitted.model.basis().approximation(&log_ell)?;
+        out.push(format!(
+            "error against the exact kernel, of variance 1, at the median {}: {:.1e} at worst, \
+             {:.1e} root mean square",
+            part.name, found.max_abs, found.rms
+        ));
+    }
     Ok(out)
 }
 

@@ -9,6 +9,7 @@ mod simulate;
 
 use std::path::Path;
 
+use gpfuse_io::atomic::AtomicFile;
 use gpfuse_io::model_file::{self, Saved};
 use gpfuse_io::table::Table;
 
@@ -28,7 +29,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Simulate(args) => simulate::run(&args),
-        Command::Fit(args) => fit::run(args),
+        Command::Fit(args) => fit::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
@@ -65,7 +66,7 @@ fn model_and_rows(
     let x = interleave(&table.columns[..saved.inputs.len()]);
     let outside = saved.fitted.outside(&x);
     if let Some(first) = outside.first() {
-        eprintln!(
+        crate::print::note(&format!(
             "warning: `{}`: {} of {} rows (first: row {}) lie beyond the box of the model's \
              Hilbert basis, where its predictions mean nothing: fit on a wider range or with \
              --basis rff",
@@ -73,9 +74,27 @@ fn model_and_rows(
             outside.len(),
             table.rows,
             first + 1
-        );
+        ));
     }
     Ok((saved, table, x))
+}
+
+/// A long run must not end at a folder that does not exist.
+fn refuse_unwritable(out: &Path) -> anyhow::Result<()> {
+    drop(AtomicFile::create(out)?);
+    Ok(())
+}
+
+/// A file that was read must not be written over.
+fn refuse_same(read: &Path, out: &Path) -> anyhow::Result<()> {
+    let same = match (read.canonicalize(), out.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => false,
+    };
+    if same {
+        anyhow::bail!("`{}` would be written over: give --out another name", read.display());
+    }
+    Ok(())
 }
 
 /// All cores, unless told otherwise.

@@ -1,18 +1,30 @@
 //! `gpfuse predict`: the predictive density at new rows, as a table.
 
+use std::path::Path;
+
+use anyhow::bail;
 use gpfuse::predict::{ExpertSummary, FusedBlock};
 use gpfuse::random::{Purpose, stream};
 use gpfuse_io::table::CsvSink;
 
-use super::{Outcome, model_and_rows, threads};
+use super::{Outcome, model_and_rows, refuse_same, refuse_unwritable, threads};
 use crate::args::PredictArgs;
 
 /// The part of the draws that the weights' intervals hold.
 const WEIGHT_LEVEL: f64 = 0.9;
 
 pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
-    if let Some(p) = args.quantiles.iter().find(|p| !(**p > 0.0 && **p < 1.0)) {
-        anyhow::bail!("setting `quantiles`: {p} is not between 0 and 1");
+    let ps = &args.quantiles;
+    if let Some(p) = ps.iter().find(|p| !(**p > 0.0 && **p < 1.0)) {
+        bail!("setting `quantiles`: {p} is out of range: use numbers above 0 and below 1");
+    }
+    if let Some(i) = (1..ps.len()).find(|i| ps[..*i].contains(&ps[*i])) {
+        bail!("setting `quantiles`: {} stands twice: take one out", ps[i]);
+    }
+    if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
+        refuse_same(&args.model, out)?;
+        refuse_same(&args.data, out)?;
+        refuse_unwritable(out)?;
     }
     let threads = threads(args.threads)?;
     let (saved, table, x) = model_and_rows(&args.model, &args.data, args.density)?;
@@ -21,8 +33,7 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let predictor = saved.fitted.predictor();
     let rows = saved.fitted.rows(&x)?;
 
-    let mut names: Vec<String> = saved.inputs.clone();
-    names.extend(["mean".into(), "sd".into()]);
+    let mut names = vec!["mean".to_string(), "sd".into()];
     names.extend(args.quantiles.iter().map(|p| format!("q{p}")));
     if args.density {
         names.extend(["log_density", "pit", "crps"].map(String::from));
@@ -38,7 +49,13 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
         names.extend(columns.map(|c| format!("{c}_expert_{k}")));
     }
     let blocks = predictor.fused(&rows, None, threads, |block| summaries(args, block, y))?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    // An input may be called like a column of the predictions.
+    let input = |name: &String| match names.contains(name) {
+        true => format!("input_{name}"),
+        false => name.clone(),
+    };
+    let shown: Vec<String> = saved.inputs.iter().map(input).collect();
+    let names: Vec<&str> = shown.iter().chain(&names).map(String::as_str).collect();
     let mut sink = CsvSink::create(args.out.as_deref(), &names)?;
     let mut line = Vec::with_capacity(names.len());
     let mut row = 0;

@@ -1,10 +1,14 @@
 //! `gpfuse simulate`: a synthetic data set, and its truth.
 
+use std::path::Path;
+
+use anyhow::bail;
 use gpfuse::simulate::{Simulate, Simulated};
 use gpfuse_io::table::write_csv;
 
-use super::Outcome;
+use super::{Outcome, refuse_unwritable};
 use crate::args::SimulateArgs;
+use crate::print;
 
 pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<Outcome> {
     let settings = Simulate {
@@ -21,6 +25,14 @@ pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<Outcome> {
         seed: args.seed,
         ..Simulate::default()
     };
+    let standard = Path::new("-");
+    let files = [Some(&args.out), args.truth.as_ref()].into_iter().flatten();
+    for file in files.filter(|file| *file != standard) {
+        refuse_unwritable(file)?;
+    }
+    if args.truth.as_ref() == Some(&args.out) {
+        bail!("--out and --truth are both `{}`: give them two names", args.out.display());
+    }
     let data = settings.run()?;
     let (names, columns) = columns(&data, args.inputs);
     let pairs: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -33,12 +45,15 @@ pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<Outcome> {
         write_csv(Some(path), &names, &slices)?;
     }
     let mean = data.true_log_density.iter().sum::<f64>() / args.n as f64;
-    eprintln!(
-        "wrote {} rows to `{}`; the true density scores an NLPD of {:.3} on them",
-        args.n,
-        args.out.display(),
+    print::note(&format!(
+        "wrote {} to {}; the true density scores an NLPD of {:.3} on them",
+        print::count(args.n, "row"),
+        match args.out == standard {
+            true => "standard output".into(),
+            false => format!("`{}`", args.out.display()),
+        },
         -mean
-    );
+    ));
     Ok(Outcome::Done)
 }
 
@@ -55,8 +70,7 @@ fn truth(data: &Simulated) -> (Vec<String>, Vec<Vec<f64>>) {
     let mut names = vec!["component".to_string(), "true_log_density".into()];
     let component = data.component.iter().map(|c| (c + 1) as f64).collect();
     let mut columns = vec![component, data.true_log_density.clone()];
-    for (name, values) in
-        [("mean", &data.mean), ("log_sd", &data.log_sd), ("weight", &data.weight)]
+    for (name, values) in [("mean", &data.mean), ("log_sd", &data.log_sd), ("weight", &data.weight)]
     {
         for i in 0..k {
             names.push(format!("{name}{}", i + 1));

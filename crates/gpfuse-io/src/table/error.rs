@@ -56,7 +56,7 @@ pub enum TableError {
     #[error("`{path}`: column {column} has no name: name it in the header or remove it")]
     Unnamed { path: String, column: usize },
     /// A wanted column is missing.
-    #[error("`{path}`: no column `{name}`{hint}; columns: {known}")]
+    #[error("`{path}`: no column `{name}`{hint}: choose from {known}")]
     NoColumn { path: String, name: String, hint: String, known: String },
     /// The header is in one piece that holds another separator.
     #[error(
@@ -121,7 +121,7 @@ pub enum TableError {
 }
 
 /// A value or name as it is shown in a message: one line, and not long.
-pub fn show(text: &str) -> String {
+pub(super) fn show(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
     if text.chars().nth(LONGEST).is_some() {

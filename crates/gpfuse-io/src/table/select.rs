@@ -32,8 +32,12 @@ fn missing(path: &str, header: &[String], name: &str) -> TableError {
     let near = named()
         .map(|known| (distance(&known.to_lowercase(), &name.to_lowercase()), known))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, _)| *distance <= (name.chars().count() / 3).max(1));
-    let hint = near.map(|(_, known)| format!(": did you mean `{}`?", show(known)));
+        // Every other letter is near a single letter.
+        .filter(|(distance, known)| {
+            let length = name.chars().count().max(known.chars().count());
+            *distance <= if length > 1 { (length / 3).max(1) } else { 0 }
+        });
+    let hint = near.map(|(_, known)| format!(" (did you mean `{}`?)", show(known)));
     let mut known: Vec<String> =
         named().take(LISTED).map(|known| format!("`{}`", show(known))).collect();
     let more = named().count().saturating_sub(LISTED);

@@ -134,6 +134,25 @@ impl Hilbert {
         }
     }
 
+    /// The unit-variance covariance of two points under the basis,
+    /// `sum_j S(w_j) phi_j(a) phi_j(b)`.
+    pub fn covariance(&self, log_ell: &[f64], a: &[f64], b: &[f64]) -> f64 {
+        let mut w = [0.0; 3];
+        let w = &mut w[..self.inputs()];
+        let phi = |w: &[f64], x: &[f64]| -> f64 {
+            let part = |i: usize| {
+                let l = self.half_width[i];
+                (w[i] * (x[i] - self.centre[i] + l)).sin() / l.sqrt()
+            };
+            (0..w.len()).map(part).product()
+        };
+        let term = |j| {
+            self.frequency(j, w);
+            self.kernel.log_spectral_density(log_ell, w, None).exp() * phi(w, a) * phi(w, b)
+        };
+        (0..self.functions()).map(term).sum()
+    }
+
     /// All functions on one block of rows. In one dimension `sin(j a)` comes from the
     /// recurrence `sin((j+1) a) = 2 cos(a) sin(j a) - sin((j-1) a)`.
     pub(super) fn features(&self, x: &[Lanes], out: &mut [Lanes]) {

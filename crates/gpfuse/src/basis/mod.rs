@@ -14,10 +14,12 @@ pub mod rff;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
 use crate::kernel::Kernel;
 use crate::math::simd::Level;
 use crate::math::{Lanes, Partial, ROWS, WIDTH};
 use crate::rows::Rows;
+pub use approximation::Approximation;
 pub use hilbert::Hilbert;
 pub use rff::Rff;
 
@@ -110,6 +112,34 @@ impl Basis {
         }
     }
 
+    /// How far the basis is from its kernel at given lengthscales: pairs of points up to three
+    /// lengthscales apart along each input in turn, about the middle of the box and inside the
+    /// range of the data for a Hilbert basis.
+    pub fn approximation(&self, log_ell: &[f64]) -> Result<Approximation> {
+        const STEPS: usize = 24;
+        let (centre, reach) = match self {
+            Basis::Rff(b) => (vec![0.0; b.inputs()], vec![f64::INFINITY; b.inputs()]),
+            Basis::Hilbert(b) => {
+                let (centre, half_width) = b.domain();
+                (centre.to_vec(), half_width.iter().map(|l| l / hilbert::BOX_FACTOR).collect())
+            }
+        };
+        let mut points = Vec::new();
+        for (i, log_ell) in log_ell.iter().enumerate() {
+            let reach = (1.5 * log_ell.exp()).min(reach[i]);
+            for step in 0..=STEPS {
+                let mut point = centre.clone();
+                point[i] += reach * (2.0 * step as f64 / STEPS as f64 - 1.0);
+                points.extend(point);
+            }
+        }
+        let row = |i: usize| &points[i * centre.len()..(i + 1) * centre.len()];
+        approximation::report(self.kernel(), log_ell, &points, 3.0, |i, j| match self {
+            Basis::Rff(b) => approximation::rff_covariance(b.omega(), log_ell, row(i), row(j)),
+            Basis::Hilbert(b) => b.covariance(log_ell, row(i), row(j)),
+        })
+    }
+
     /// Features of `rows` for later blocks, where they are fixed and few enough to keep.
     pub fn cache(&self, rows: &Rows) -> Cache {
         match self {
@@ -173,7 +203,7 @@ impl Basis {
         f: &mut [Lanes],
     ) {
         match self {
-            Basis::Rff(basis) => basis.forward(level, rows.block(b), coefs, work, f),
+            Basis::Rff(basis) => basis.forward(level, rows.block(b), rows.reach(b), coefs, work, f),
             Basis::Hilbert(basis) => basis.forward(level, rows.block(b), b, cache, coefs, work, f),
         }
     }
@@ -210,5 +240,25 @@ impl Work {
     pub fn clear(&mut self) {
         self.d_coef.fill([0.0; WIDTH]);
         self.d_freq.fill([0.0; WIDTH]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fine_hilbert_basis_is_close_to_every_kernel_and_a_coarse_one_is_not() {
+        // Tails of the spectral density beyond the basis: thicker for rougher kernels.
+        let bounds = [1e-6, 0.05, 2e-3, 3e-4];
+        for (kernel, bound) in Kernel::ALL.into_iter().zip(bounds) {
+            let error = |size: usize| {
+                let basis = Hilbert::new(kernel, vec![0.0], vec![6.5], vec![size]);
+                let basis = Basis::Hilbert(basis.expect("a box"));
+                basis.approximation(&[0.3_f64.ln()]).expect("a report").max_abs
+            };
+            assert!(error(400) < bound, "{kernel}: {}", error(400));
+            assert!(error(10) > 0.3, "{kernel}: {}", error(10));
+        }
     }
 }

@@ -93,12 +93,13 @@ impl Rff {
         &self,
         level: Level,
         x: &[Lanes],
+        reach: &[f64],
         coefs: &Coefs,
         work: &mut Work,
         f: &mut [Lanes],
     ) {
-        let keep = !work.d_coef.is_empty();
-        forward(level, x, self.frequencies(), &coefs.freq, &coefs.coef, &mut work.trig, keep, f);
+        let (keep, Coefs { coef, freq, .. }) = (!work.d_coef.is_empty(), coefs);
+        forward(level, x, reach, self.frequencies(), freq, coef, &mut work.trig, keep, f);
     }
 
     pub(super) fn adjoint(
@@ -144,7 +145,7 @@ impl Rff {
 
 vectorised! {
     fn forward = forward_kernel(
-        x: &[Lanes], m: usize, freq: &[f64], coef: &[f64],
+        x: &[Lanes], reach: &[f64], m: usize, freq: &[f64], coef: &[f64],
         trig: &mut [Lanes], keep: bool, f: &mut [Lanes],
     );
 }
@@ -152,6 +153,7 @@ vectorised! {
 #[inline(always)]
 fn forward_kernel<const FMA: bool>(
     x: &[Lanes],
+    reach: &[f64],
     m: usize,
     freq: &[f64],
     coef: &[f64],
@@ -169,7 +171,8 @@ fn forward_kernel<const FMA: bool>(
             let w = &freq[(g * m + j) * inputs..(g * m + j + 1) * inputs];
             phases::<FMA>(x, w, cos);
             let (c, s) = (cos_coef[j], sin_coef[j]);
-            if cos.iter().fold(0.0, |a: f64, b| a.max(b.abs())) <= MAX_PHASE {
+            let largest: f64 = reach.iter().zip(w).map(|(x, w)| x * w.abs()).sum();
+            if largest <= MAX_PHASE {
                 for r in 0..ROWS {
                     let (sine, cosine) = sin_cos::<FMA>(cos[r]);
                     cos[r] = cosine;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{BankPrior, Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{BankPrior, Data, Given, Method, Model, Posterior, Priors};
 use gpfuse::random::{Purpose, stream};
 use rand_distr::{Distribution, StandardNormal};
 
@@ -129,5 +129,10 @@ impl Case {
     /// The library's density.
     pub(crate) fn posterior(&self) -> Posterior {
         Posterior::new(self.model.clone(), self.data.clone()).unwrap()
+    }
+
+    /// The given experts' predictions, for a predictor.
+    pub(crate) fn given(&self) -> Option<Given> {
+        self.textbook.given.as_ref().map(|(mean, sd)| Given::new(mean, sd).unwrap())
     }
 }

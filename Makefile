@@ -1,0 +1,34 @@
+# `make test` is the test command; `make check` is what CI asks of the sources besides.
+CARGO ?= cargo
+PYTHON ?= python3
+VENV := target/venv
+
+.PHONY: test check golden protocol clean
+
+# The Rust tests, then real ArviZ on a real model file.
+test: $(VENV)/ready
+	$(CARGO) test --workspace
+	$(CARGO) build --workspace
+	$(VENV)/bin/python tests/arviz_open.py target/debug/gpfuse
+
+check: $(VENV)/ready
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+
+# Log densities and gradients against the golden files, on every instruction set.
+golden:
+	$(CARGO) run --release -p gpfuse --example golden -- crates/gpfuse/tests/golden
+
+# The frozen protocol against NumPyro; hours, and it goes on where it stopped.
+protocol:
+	$(CARGO) run --release -p gpfuse --example protocol -- bench/paper bench/results/protocol.csv
+
+$(VENV)/ready: tests/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,67 @@
+//! Ctrl-C keeps the draws so far, and nothing where there are none.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Place, ROWS, Run};
+
+/// Interrupt a run after some time, or after longer if it was not `ready` by then.
+fn interrupted(place: &Place, args: &str, ready: impl Fn(&Run) -> bool) -> Run {
+    for wait in [400, 1000, 3000, 10_000, 30_000] {
+        let child = place.command(args).spawn().unwrap();
+        sleep(Duration::from_millis(wait));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let run: Run = child.wait_with_output().unwrap().into();
+        if ready(&run) {
+            return run;
+        }
+    }
+    panic!("{args}: not ready after 30 seconds");
+}
+
+#[test]
+fn draws_are_kept() {
+    let place = Place::new();
+    let args = "fit d.csv --target y --warmup 10 --draws 1000000 --size 20 --max-depth 6 \
+                --start prior --out m.nc --chains";
+    for chains in [2, 1] {
+        let run = interrupted(&place, &format!("{args} {chains}"), |run| {
+            run.code.is_some() && !run.err.contains("no draws to keep")
+        });
+        assert_eq!(run.code, Some(130), "{}", run.err);
+        assert!(run.err.starts_with("stopping: keeping the draws so far"), "{}", run.err);
+        assert!(run.err.contains("\ninterrupted: kept "), "{}", run.err);
+        assert!(run.out.ends_with("wrote `m.nc`\n"), "{}", run.out);
+        let diagnostics = place.done("inspect m.nc --json").json()["diagnostics"].clone();
+        let draws = diagnostics["draws"].as_u64().unwrap();
+        assert!(draws > 0 && draws < 1_000_000);
+        assert_eq!(place.done("predict m.nc d.csv").table().rows.len(), ROWS);
+        assert_eq!(place.files(), ["d.csv", "m.nc"]);
+    }
+}
+
+#[test]
+fn nothing_is_kept_of_a_warm_up() {
+    let place = Place::new();
+    let small = "--size 8 --max-depth 4 --chains 2 --out m.nc";
+    for slow in ["--warmup 10000000 --start prior", "--start-steps 1000000", "--candidates 10000"] {
+        let args = format!("fit d.csv --target y {slow} {small}");
+        let run = interrupted(&place, &args, |run| run.code.is_some());
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        let last = run.err.lines().last().unwrap();
+        assert_eq!(
+            last, "gpfuse: stopped before the warm-up ended: there are no draws to keep",
+            "{slow}: {}",
+            run.err
+        );
+        assert_eq!(run.out, "");
+        assert_eq!(place.files(), ["d.csv"]);
+    }
+}

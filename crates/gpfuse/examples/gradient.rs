@@ -1,0 +1,59 @@
+//! The time of one gradient on one core, for each instruction set of this machine.
+//!
+//! `gradient [ROWS]`: the best of many single evaluations, in milliseconds and, for RFF, in
+//! nanoseconds per feature (a row, a GP, a frequency).
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::infer::Density;
+use gpfuse::kernel::Kernel;
+use gpfuse::math::simd::Level;
+use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+
+const FREQUENCIES: usize = 30;
+const FUNCTIONS: usize = 60;
+const REPEATS: usize = 500;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let rows: usize = std::env::args().nth(1).map_or(Ok(800), |n| n.parse())?;
+    let x: Vec<f64> = (0..rows).map(|i| -5.0 + 10.0 * i as f64 / rows as f64).collect();
+    let y: Vec<f64> = x.iter().map(|v| v.sin()).collect();
+    let data = Arc::new(Data::new(&x, 1, &y)?);
+    let omega = (0..FREQUENCIES).map(|i| 0.1 * i as f64 - 1.4).collect();
+    let rff = Basis::Rff(Rff::new(Kernel::Rbf, omega, 1)?);
+    let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![FUNCTIONS])?;
+    for level in Level::available() {
+        for basis in [rff.clone(), Basis::Hilbert(hilbert.clone())] {
+            for (method, experts) in [(Method::Mogpe, 3), (Method::Pogpe, 3), (Method::Het, 1)] {
+                let model =
+                    Arc::new(Model::new(method, experts, basis.clone(), Priors::default())?);
+                let posterior = Posterior::new(model.clone(), data.clone())?.at_level(level);
+                let seconds = time(posterior)?;
+                let features = (rows * FREQUENCIES * model.layout().gps()) as f64;
+                let (name, each) = match basis {
+                    Basis::Rff(_) => ("rff", format!("{:.2} ns a feature", seconds * 1e9 / features)),
+                    Basis::Hilbert(_) => ("hilbert", String::new()),
+                };
+                println!("{:7} {name:8} {method:6} {:.4} ms  {each}", level.name(), seconds * 1e3);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The best of many evaluations.
+fn time(mut posterior: Posterior) -> Result<f64, Box<dyn Error>> {
+    let dim = posterior.dim();
+    let q: Vec<f64> = (0..dim).map(|i| (i * 37 % 101) as f64 / 101.0 - 0.5).collect();
+    let mut grad = vec![0.0; dim];
+    let mut best = f64::INFINITY;
+    for _ in 0..REPEATS {
+        let begun = Instant::now();
+        posterior.logp(&q, &mut grad)?;
+        best = best.min(begun.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
