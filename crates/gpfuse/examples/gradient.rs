@@ -34,7 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let seconds = time(posterior)?;
                 let features = (rows * FREQUENCIES * model.layout().gps()) as f64;
                 let (name, each) = match basis {
-                    Basis::Rff(_) => ("rff", format!("{:.2} ns a feature", seconds * 1e9 / features)),
+                    Basis::Rff(_) => {
+                        ("rff", format!("{:.2} ns a feature", seconds * 1e9 / features))
+                    }
                     Basis::Hilbert(_) => ("hilbert", String::new()),
                 };
                 println!("{:7} {name:8} {method:6} {:.4} ms  {each}", level.name(), seconds * 1e3);

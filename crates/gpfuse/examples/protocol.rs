@@ -87,8 +87,7 @@ struct Table {
 
 impl Table {
     fn read(path: &Path) -> Outcome<Table> {
-        let text =
-            std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
         let mut lines = text.lines().map(|l| l.split(',').map(String::from).collect());
         let names = lines.next().ok_or("an empty file")?;
         Ok(Table { names, rows: lines.collect() })

@@ -73,30 +73,30 @@ impl Kernel {
         }
     }
 
-    /// The log spectral density at unit lengthscales in `d` dimensions as a function of
-    /// `s = |w|^2`, and its derivative in `s`.
+    /// The log spectral density at unit lengthscales in `d` dimensions, its constants worked
+    /// out.
     ///
-    /// RBF: `(d / 2) log(2 pi) - s / 2`. Matérn: `log[2^d pi^(d/2) Gamma(nu + d/2) (2 nu)^nu /
-    /// Gamma(nu)] - (nu + d/2) log(2 nu + s)` (Rasmussen and Williams, equation 4.15, with
-    /// angular frequencies).
-    pub fn radial(self, d: usize, s: f64) -> (f64, f64) {
+    /// As a function of `s = |w|^2`: RBF, `(d / 2) log(2 pi) - s / 2`. Matérn,
+    /// `log[2^d pi^(d/2) Gamma(nu + d/2) (2 nu)^nu / Gamma(nu)] - (nu + d/2) log(2 nu + s)`
+    /// (Rasmussen and Williams, equation 4.15, with angular frequencies).
+    pub fn spectrum(self, d: usize) -> Spectrum {
         let half = 0.5 * d as f64;
         match self.degrees_of_freedom() {
-            None => (half * (2.0 * PI).ln() - 0.5 * s, -0.5),
+            None => Spectrum { constant: half * (2.0 * PI).ln(), tail: None },
             Some(df) => {
                 let (df, nu) = (f64::from(df), 0.5 * f64::from(df));
                 let constant = half * (4.0 * PI).ln() + libm::lgamma(nu + half) - libm::lgamma(nu)
                     + nu * df.ln();
-                (constant - (nu + half) * (df + s).ln(), -(nu + half) / (df + s))
+                Spectrum { constant, tail: Some((df, nu + half)) }
             }
         }
     }
 
     /// The log spectral density at the angular frequency `w` (one entry per input), unit variance.
     ///
-    /// With one lengthscale per input it is `sum_i log ell_i` plus [`Kernel::radial`] at
+    /// With one lengthscale per input it is `sum_i log ell_i` plus [`Kernel::spectrum`] at
     /// `s = sum_i (ell_i w_i)^2`. Where asked for, `d_log_ell` receives (not: accumulates) the
-    /// derivative with respect to each `log ell_i`, `1 + 2 (d radial / d s) (ell_i w_i)^2`.
+    /// derivative with respect to each `log ell_i`, `1 + 2 (d log S / d s) (ell_i w_i)^2`.
     pub fn log_spectral_density(
         self,
         log_ell: &[f64],
@@ -110,7 +110,8 @@ impl Kernel {
         };
         let d = w.len();
         let s: f64 = (0..d).map(scaled).sum();
-        let (value, slope) = self.radial(d, s);
+        let spectrum = self.spectrum(d);
+        let (value, slope) = (spectrum.log_density(s), spectrum.slope(s));
         if let Some(grad) = d_log_ell {
             for (i, g) in grad.iter_mut().enumerate() {
                 *g = 1.0 + 2.0 * slope * scaled(i);
@@ -130,6 +131,32 @@ impl Kernel {
             let chi2: f64 = (0..df).map(|_| normal().powi(2)).sum();
             let scale = (f64::from(df) / chi2).sqrt();
             w.iter_mut().for_each(|v| *v *= scale);
+        }
+    }
+}
+
+/// The log spectral density of a kernel at unit lengthscales, a function of `s = |w|^2`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spectrum {
+    constant: f64,
+    /// Matérn: the degrees of freedom and the power of the tail.
+    tail: Option<(f64, f64)>,
+}
+
+impl Spectrum {
+    /// Its value at `s`.
+    pub fn log_density(&self, s: f64) -> f64 {
+        match self.tail {
+            None => self.constant - 0.5 * s,
+            Some((df, power)) => self.constant - power * (df + s).ln(),
+        }
+    }
+
+    /// Its derivative in `s`.
+    pub fn slope(&self, s: f64) -> f64 {
+        match self.tail {
+            None => -0.5,
+            Some((df, power)) => -power / (df + s),
         }
     }
 }
@@ -157,7 +184,7 @@ mod tests {
     use crate::random::{Purpose, stream};
 
     fn density(k: Kernel, d: usize, w: f64) -> f64 {
-        k.radial(d, w * w).0.exp()
+        k.spectrum(d).log_density(w * w).exp()
     }
 
     #[test]

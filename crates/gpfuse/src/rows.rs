@@ -38,7 +38,8 @@ impl Rows {
                 }
             }
         }
-        let reach = columns.iter().map(|c| c.iter().fold(0.0, |a: f64, v| a.max(v.abs()))).collect();
+        let reach =
+            columns.iter().map(|c| c.iter().fold(0.0, |a: f64, v| a.max(v.abs()))).collect();
         Ok(Rows { n, inputs, columns, reach })
     }
 

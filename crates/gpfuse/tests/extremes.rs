@@ -144,7 +144,7 @@ fn a_far_tail_has_its_own_value() {
                 let z = y / log_sd.exp();
                 let expected = -0.5 * z * z - log_sd - 0.5 * (2.0 * std::f64::consts::PI).ln();
                 let found = finite("one expert", &model, row(y, &[log_sd.exp()]), &[]);
-                common::close(&format!("log sd {log_sd}, y {y}"), found, expected, 1e-11);
+                common::close(&format!("log sd {log_sd}, y {y}"), found, expected, tolerance::LAW);
             }
         }
     }
@@ -166,7 +166,7 @@ fn weights_that_all_underflow_leave_a_wide_density() {
                 // Against unit weights: log tau changes by the gate, the prior by theta; the
                 // square of y is nothing at such a precision.
                 let expected = still + 0.5 * gate - prior(0.5 * theta * theta);
-                common::close(&format!("gate {gate}, y {y}"), found, expected, 1e-11);
+                common::close(&format!("gate {gate}, y {y}"), found, expected, tolerance::LAW);
             }
         }
     }

@@ -42,7 +42,12 @@ fn compare(recipe: Recipe) -> [f64; 2] {
         let mut pointwise = vec![f64::NAN; rows.len()];
         posterior.pointwise(q, &mut pointwise);
         for (row, (found, book)) in pointwise.iter().zip(&rows).enumerate() {
-            common::close(&format!("{recipe:?} {at}, row {row}"), *found, book.value, 1e-11);
+            common::close(
+                &format!("{recipe:?} {at}, row {row}"),
+                *found,
+                book.value,
+                tolerance::LOGP,
+            );
         }
     }
     worst

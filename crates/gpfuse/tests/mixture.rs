@@ -3,6 +3,7 @@
 
 use gpfuse::predict::Mixture;
 use proptest::prelude::*;
+use proptest::test_runner::{FileFailurePersistence, RngSeed};
 
 /// Log weights, means, standard deviations.
 type Components = (Vec<f64>, Vec<f64>, Vec<f64>);
@@ -72,7 +73,19 @@ fn close(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance
 }
 
+/// The same cases on every run; a failure is kept beside this file.
+fn config() -> ProptestConfig {
+    let failures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mixture.proptest-regressions");
+    ProptestConfig {
+        rng_seed: RngSeed::Fixed(20_240),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(failures))),
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn cdf_inverts_quantile(c in moderate(), p in probability()) {
         let m = mixture(&c);

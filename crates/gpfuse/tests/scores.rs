@@ -254,15 +254,11 @@ fn mean_error(shift: f64, seed: u64) -> f64 {
     (seed..seed + 5).map(|s| one(s).nlpd.mcse.unwrap() / 5.0).sum()
 }
 
-/// Chains that sit in different places: the error must say so. RATE
+/// Chains that sit in different places: the error must say so. The ratio is 5.8 on average
+/// with a standard deviation of 0.73 over 200 repeats, the least 4.0: the false-failure rate of
+/// 2.5 is below 1e-5.
 #[test]
 fn chains_that_disagree_widen_the_error() {
-    if std::env::var("CALIBRATE").is_ok() {
-        for rep in 0..200 {
-            let r = mean_error(1.0, 10_000 + 10 * rep) / mean_error(0.0, 10_000 + 10 * rep);
-            println!("RATIO {:?}", [r, r, r]);
-        }
-    }
     let (together, apart) = (mean_error(0.0, 50), mean_error(1.0, 50));
     println!("{together:.4} together, {apart:.4} apart");
     assert!(apart > 2.5 * together, "{apart} against {together}");

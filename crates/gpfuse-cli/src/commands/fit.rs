@@ -54,11 +54,11 @@ fn training(args: &FitArgs) -> anyhow::Result<(Vec<String>, Table)> {
     if inputs.contains(&args.target) {
         bail!("column `{}` is both target and input: take it out of --inputs", args.target);
     }
-    if let Some(i) = (1..inputs.len()).find(|i| inputs[..*i].contains(&inputs[*i])) {
-        bail!("column `{}` stands twice in --inputs: take one out", inputs[i]);
-    }
     if args.inputs.is_some() && inputs.iter().any(|name| name.trim().is_empty()) {
         bail!("--inputs has an empty name: separate the names by single commas");
+    }
+    if let Some(i) = (1..inputs.len()).find(|i| inputs[..*i].contains(&inputs[*i])) {
+        bail!("column `{}` stands twice in --inputs: take one out", inputs[i]);
     }
     let wanted: Vec<&str> =
         inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();

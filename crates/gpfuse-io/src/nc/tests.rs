@@ -89,9 +89,10 @@ fn everything_comes_back() {
     }
     let back = Tree::read(&path).unwrap();
     let posterior = back.group("posterior").unwrap();
-    assert_eq!(posterior.attr("unit"), Some("µm²"));
-    assert_eq!(posterior.var("w").unwrap().data.len(), 300_000);
-    assert!(back.group("prior").is_none() && posterior.var("v").is_none());
+    assert!(posterior.attrs.contains(&("unit".to_string(), "µm²".to_string())));
+    let var = |name: &str| posterior.vars.iter().find(|var| var.name == name);
+    assert_eq!(var("w").unwrap().data.len(), 300_000);
+    assert!(back.group("prior").is_none() && var("v").is_none());
 }
 
 #[test]

@@ -190,17 +190,39 @@ impl Hilbert {
 
     pub(super) fn prepare(&self, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         let functions = self.functions();
-        let mut w = [0.0; 3];
-        let w = &mut w[..self.inputs()];
-        for j in 0..functions {
-            self.frequency(j, w);
-            let log_s = self.kernel.log_spectral_density(p.log_ell, w, None);
-            let scale = (0.5 * (p.log_var + log_s)).exp();
+        let spectrum = self.kernel.spectrum(self.inputs());
+        let lead = p.log_var + p.log_ell.iter().sum::<f64>();
+        for (j, parts) in self.scaled_squares(p.log_ell).enumerate() {
+            let s = parts.iter().sum();
+            let scale = (0.5 * (lead + spectrum.log_density(s))).exp();
             coefs.coef[g * functions + j] = scale * p.theta[j];
             if let Some(kept) = coefs.scale.get_mut(g * functions + j) {
                 *kept = scale;
             }
         }
+    }
+
+    /// For each function `(ell_i w_ji)^2` per input; what the spectral density depends on is
+    /// their sum.
+    fn scaled_squares(&self, log_ell: &[f64]) -> impl Iterator<Item = [f64; 3]> {
+        let mut unit = [0.0; 3];
+        for i in 0..self.inputs() {
+            let w = log_ell[i].exp() * std::f64::consts::PI / (2.0 * self.half_width[i]);
+            unit[i] = w * w;
+        }
+        let mut index = [1usize; 3];
+        (0..self.functions()).map(move |_| {
+            let square = |i: usize| unit[i] * (index[i] * index[i]) as f64;
+            let out = [square(0), square(1), square(2)];
+            for i in (0..self.inputs()).rev() {
+                if index[i] < self.sizes[i] {
+                    index[i] += 1;
+                    break;
+                }
+                index[i] = 1;
+            }
+            out
+        })
     }
 
     pub(super) fn forward(
@@ -246,19 +268,16 @@ impl Hilbert {
         grad: GpGrad<'_>,
     ) {
         let functions = self.functions();
-        let (mut w, mut slope) = ([0.0; 3], [0.0; 3]);
-        let inputs = self.inputs();
-        for j in 0..functions {
+        let spectrum = self.kernel.spectrum(self.inputs());
+        for (j, parts) in self.scaled_squares(p.log_ell).enumerate() {
             let at = g * functions + j;
             let d = total(&work.d_coef[at]);
             let half = 0.5 * coefs.coef[at] * d;
             grad.theta[j] += coefs.scale[at] * d;
             *grad.log_var += half;
-            self.frequency(j, &mut w[..inputs]);
-            let slope = &mut slope[..inputs];
-            self.kernel.log_spectral_density(p.log_ell, &w[..inputs], Some(slope));
-            for i in 0..inputs {
-                grad.log_ell[i] += half * slope[i];
+            let slope = 2.0 * spectrum.slope(parts.iter().sum());
+            for (out, part) in grad.log_ell.iter_mut().zip(parts) {
+                *out += half * (1.0 + slope * part);
             }
         }
     }

@@ -101,7 +101,9 @@ impl Draws {
 
     /// All draws, chain after chain.
     pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
-        self.chains.iter().flat_map(|c| c.values.chunks_exact(self.dim))
+        // Not chunks: the draws of a model without parameters have no numbers.
+        let starts = move || (0..self.draws).map(move |i| i * self.dim);
+        self.chains.iter().flat_map(move |c| starts().map(move |at| &c.values[at..][..self.dim]))
     }
 
     /// One quantity per draw as one slice per chain, from values in the order of `iter`.

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use basin::{CostFunction, Executor, FirstOrderState, Gradient, Lbfgs};
 
-use super::{Density, Monitor};
+use super::{Density, DensityError, Monitor};
 use crate::{Error, Result};
 
 /// A point and its log density.
@@ -22,10 +22,21 @@ struct Problem<'a, D> {
     density: RefCell<D>,
     monitor: &'a dyn Monitor,
     best: RefCell<Point>,
+    fatal: RefCell<Option<String>>,
 }
 
 /// What the line search sees where the density is not finite: worse than anything it met.
 const FORBIDDEN: f64 = 1e300;
+
+impl<D> Problem<'_, D> {
+    /// The best point, unless the density gave up.
+    fn end(self) -> Result<Point> {
+        match self.fatal.into_inner() {
+            Some(message) => Err(Error::Sampling(message)),
+            None => Ok(self.best.into_inner()),
+        }
+    }
+}
 
 impl<D: Density> CostFunction for Problem<'_, D> {
     type Param = Vec<f64>;
@@ -46,7 +57,7 @@ impl<D: Density> Gradient for Problem<'_, D> {
 
     fn cost_and_gradient(&self, q: &Vec<f64>) -> std::result::Result<(f64, Vec<f64>), Infallible> {
         let mut grad = vec![0.0; q.len()];
-        if self.monitor.cancelled() {
+        if self.monitor.cancelled() || self.fatal.borrow().is_some() {
             return Ok((0.0, grad));
         }
         match self.density.borrow_mut().logp(q, &mut grad) {
@@ -58,7 +69,10 @@ impl<D: Density> Gradient for Problem<'_, D> {
                 grad.iter_mut().for_each(|g| *g = -*g);
                 Ok((-logp, grad))
             }
-            Err(_) => {
+            Err(e) => {
+                if let DensityError::Fatal(message) = e {
+                    *self.fatal.borrow_mut() = Some(message);
+                }
                 grad.fill(0.0);
                 Ok((FORBIDDEN, grad))
             }
@@ -74,12 +88,17 @@ pub fn climb<D: Density>(
     start: Vec<f64>,
     steps: usize,
     monitor: &dyn Monitor,
-) -> Point {
+) -> Result<Point> {
     let best = RefCell::new(Point { q: start.clone(), logp: f64::NEG_INFINITY });
-    let problem = Problem { density: RefCell::new(density.clone()), monitor, best };
+    let problem = Problem {
+        density: RefCell::new(density.clone()),
+        monitor,
+        best,
+        fatal: RefCell::new(None),
+    };
     let Ok((cost, _)) = problem.cost_and_gradient(&start);
     if cost == FORBIDDEN || steps == 0 {
-        return problem.best.into_inner();
+        return problem.end();
     }
     let shared = &problem;
     let solver =
@@ -88,7 +107,7 @@ pub fn climb<D: Density>(
     let _ = Executor::new(ByRef(shared), solver, FirstOrderState::new(start))
         .max_iter(steps as u64)
         .run();
-    problem.best.into_inner()
+    problem.end()
 }
 
 /// The executor takes its problem by value; this lends it.

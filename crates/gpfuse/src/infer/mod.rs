@@ -15,7 +15,7 @@ mod settings;
 mod start;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
@@ -41,14 +41,52 @@ pub fn sample<D: Density + Sync>(
         return Ok(Draws::single(&map::best(&starts)?));
     }
     let jobs = settings.chains;
+    let linked = Linked { monitor, failed: AtomicBool::new(false) };
     let chains = parallel(jobs, settings.threads, |c| {
         let rng = stream(settings.seed, Purpose::Chain, c as u64);
         let (warmup, draws, max_depth) = (settings.warmup, settings.draws, settings.max_depth);
         let length = chain::Length { warmup, draws, max_depth };
-        chain::run(c, density.clone(), &starts[c].q, length, settings, rng, monitor)
+        let guard = Fail(&linked.failed);
+        let out = chain::run(c, density.clone(), &starts[c].q, length, settings, rng, &linked);
+        if out.is_ok() {
+            guard.disarm();
+        }
+        out
     })?;
     let chains: Result<Vec<ChainDraws>> = chains.into_iter().collect();
     Draws::new(density.dim(), settings.draws, chains?)
+}
+
+/// Passes a monitor on, and cancels all chains once one has failed.
+struct Linked<'a> {
+    monitor: &'a dyn Monitor,
+    failed: AtomicBool,
+}
+
+impl Monitor for Linked<'_> {
+    fn draw(&self, progress: &ChainProgress) {
+        self.monitor.draw(progress);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.monitor.cancelled()
+    }
+}
+
+/// Marks the run as failed when dropped: by a chain that returns an error or panics.
+struct Fail<'a>(&'a AtomicBool);
+
+impl Fail<'_> {
+    /// The chain ended well.
+    fn disarm(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Fail<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Run `jobs` numbered jobs on at most `threads` threads; a job that panics is an error.
@@ -72,7 +110,9 @@ pub(crate) fn parallel<T: Send>(
     let panicked = std::thread::scope(|scope| {
         let handles: Vec<_> =
             (0..threads.clamp(1, jobs.max(1))).map(|_| scope.spawn(work)).collect();
-        handles.into_iter().filter_map(|h| h.join().err()).next()
+        // All are joined: a scope panics itself over a panicked thread that was not.
+        let panics: Vec<_> = handles.into_iter().filter_map(|h| h.join().err()).collect();
+        panics.into_iter().next()
     });
     if let Some(panic) = panicked {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -44,13 +44,18 @@ pub(super) fn find<D: Density + Sync>(
             (Start::Map, _) => settings.start_steps,
             _ => 0,
         };
-        let mut point = first(density, prior, settings.seed, i, climbs, monitor);
+        let mut point = first(density, prior, settings.seed, i, climbs, monitor)?;
         if settings.start == Start::Pilot && !mode && each > 1 {
             point = pilot(density, point, settings, i, monitor);
         }
         monitor.start(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
-        point
+        Ok(point)
     })?;
+    let points = points.into_iter().collect::<Result<Vec<Point>>>()?;
+    if monitor.cancelled() {
+        let problem = "stopped before the warm-up ended: there are no draws to keep";
+        return Err(Error::Sampling(problem.into()));
+    }
     points.chunks(each).map(best).collect()
 }
 
@@ -73,17 +78,17 @@ fn first<D: Density>(
     index: usize,
     climbs: usize,
     monitor: &dyn Monitor,
-) -> Point {
+) -> Result<Point> {
     let mut rng = stream(seed, Purpose::Start, index as u64);
     let mut normal = || StandardNormal.sample(&mut rng);
     let mut point = Point { q: Vec::new(), logp: f64::NEG_INFINITY };
     for _ in 0..TRIES {
-        point = climb(density, prior(&mut normal), climbs, monitor);
+        point = climb(density, prior(&mut normal), climbs, monitor)?;
         if point.logp.is_finite() || monitor.cancelled() {
             break;
         }
     }
-    point
+    Ok(point)
 }
 
 /// Where a short run from `point` ends, with the mean log density of its last quarter. A

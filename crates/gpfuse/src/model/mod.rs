@@ -45,6 +45,7 @@ pub struct Model {
 /// Predictions of experts that were made elsewhere, for the rows of a [`Rows`].
 #[derive(Debug, Clone)]
 pub struct Given {
+    rows: usize,
     mu: Vec<Vec<Lanes>>,
     log_sd: Vec<Vec<Lanes>>,
 }
@@ -52,6 +53,14 @@ pub struct Given {
 impl Given {
     /// From K means and standard deviations per expert, each of the rows' length.
     pub fn new(mean: &[Vec<f64>], sd: &[Vec<f64>]) -> Result<Given> {
+        let rows = mean.first().map_or(0, Vec::len);
+        if mean.len() != sd.len() || mean.iter().chain(sd).any(|v| v.len() != rows) {
+            return Err(Error::Shape {
+                what: "given experts".into(),
+                expected: format!("as many means as sds, each {rows} numbers long"),
+                found: format!("{} means and {} sds", mean.len(), sd.len()),
+            });
+        }
         for (k, (mean, sd)) in mean.iter().zip(sd).enumerate() {
             let bad = |v: &[f64], ok: fn(f64) -> bool| v.iter().position(|x| !ok(*x));
             if let Some(row) = bad(mean, f64::is_finite) {
@@ -66,6 +75,7 @@ impl Given {
         }
         let log = |sd: &Vec<f64>| sd.iter().map(|s| s.ln()).collect::<Vec<f64>>();
         Ok(Given {
+            rows,
             mu: mean.iter().map(|m| blocked(m)).collect(),
             log_sd: sd.iter().map(|s| blocked(&log(s))).collect(),
         })
@@ -166,6 +176,24 @@ impl Model {
             f: vec![[0.0; ROWS]; gps],
             experts: ExpertBlock::new(self.experts),
         }
+    }
+
+    /// Refuse given experts that are not those of `rows` and of this model.
+    pub(crate) fn check_given(&self, rows: &Rows, given: Option<&Given>) -> Result<()> {
+        let shape = |experts: usize| match experts {
+            0 => "none".to_string(),
+            _ => format!("{experts} at {} rows", rows.len()),
+        };
+        let expected = if self.learned { 0 } else { self.experts };
+        let found = given.map_or(0, Given::experts);
+        if found == expected && given.is_none_or(|g| g.rows == rows.len()) {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: "given experts".into(),
+            expected: shape(expected),
+            found: given.map_or("none".into(), |g| format!("{found} at {} rows", g.rows)),
+        })
     }
 
     /// Room for the coefficients of all GPs; with `adjoint`, also for the gradient.

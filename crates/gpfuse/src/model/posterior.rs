@@ -43,14 +43,6 @@ impl Data {
 
     /// With the predictions of given experts at these rows.
     pub fn with_given(self, mean: &[Vec<f64>], sd: &[Vec<f64>]) -> Result<Data> {
-        let n = self.rows.len();
-        if mean.len() != sd.len() || mean.iter().chain(sd).any(|v| v.len() != n) {
-            return Err(Error::Shape {
-                what: "given experts".into(),
-                expected: format!("as many means as sds, each {n} numbers long"),
-                found: format!("{} means and {} sds", mean.len(), sd.len()),
-            });
-        }
         Ok(Data { given: Some(Given::new(mean, sd)?), ..self })
     }
 }
@@ -79,14 +71,7 @@ impl Posterior {
                 found: data.rows.inputs().to_string(),
             });
         }
-        let given = data.given.as_ref().map_or(0, Given::experts);
-        if given != if model.learned() { 0 } else { model.experts() } {
-            return Err(Error::Shape {
-                what: "given experts".into(),
-                expected: if model.learned() { 0 } else { model.experts() }.to_string(),
-                found: given.to_string(),
-            });
-        }
+        model.check_given(&data.rows, data.given.as_ref())?;
         let cache = Arc::new(model.basis().cache(&data.rows));
         let (coefs, scratch) = (model.coefs(true), model.scratch(true));
         let adjoint = ExpertBlock::new(model.experts());

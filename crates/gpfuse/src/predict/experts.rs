@@ -42,6 +42,7 @@ impl Predictor {
         level: f64,
         threads: usize,
     ) -> Result<Vec<ExpertSummary>> {
+        self.model.check_given(rows, given)?;
         let cache = self.model.basis().cache(rows);
         let experts = self.model.experts();
         let draws = self.coefs.len();

@@ -103,6 +103,7 @@ impl Predictor {
         threads: usize,
         each: impl Fn(&FusedBlock) -> T + Sync,
     ) -> Result<Vec<T>> {
+        self.model.check_given(rows, given)?;
         let cache = self.model.basis().cache(rows);
         parallel(rows.blocks(), threads, |b| each(&self.block(rows, b, &cache, given)))
     }

@@ -1,10 +1,11 @@
-//! What several test files share: the tolerances, a textbook statement of the models, and
-//! random test cases.
+//! What several test files share: the tolerances, a textbook statement of the models,
+//! random test cases, and a density whose moments are known.
 // Each test file is a crate of its own and uses a part of this.
 #![allow(dead_code)]
 
 pub(crate) mod case;
 pub(crate) mod dual;
+pub(crate) mod gaussian;
 pub(crate) mod textbook;
 
 /// Every tolerance of the tests that include this module. "Relative" means relative above 1

@@ -17,6 +17,9 @@ pub(crate) enum Functions {
     Hilbert { centre: Vec<f64>, half_width: Vec<f64>, sizes: Vec<usize> },
 }
 
+/// Means and standard deviations of given experts, by expert and row.
+pub(crate) type Predictions = (Vec<Vec<f64>>, Vec<Vec<f64>>);
+
 /// A model and its data.
 #[derive(Debug, Clone)]
 pub(crate) struct Textbook {
@@ -28,8 +31,7 @@ pub(crate) struct Textbook {
     pub(crate) priors: Priors,
     pub(crate) x: Vec<Vec<f64>>,
     pub(crate) y: Vec<f64>,
-    /// Means and standard deviations of given experts, by expert and row.
-    pub(crate) given: Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)>,
+    pub(crate) given: Option<Predictions>,
 }
 
 /// An expert at one input.
