@@ -331,10 +331,18 @@ impl FitOptions {
             threads: self.threads.unwrap_or(s.threads),
         };
         // Asking for frequencies is asking for the basis that has them.
-        let implied = match self.frequencies.is_some() || omega.is_some() {
-            true => BasisChoice::Rff,
-            false => BasisChoice::Auto,
+        let implied = match (self.frequencies.is_some() || omega.is_some(), self.size) {
+            (true, _) => BasisChoice::Rff,
+            (false, Some(_)) => BasisChoice::Hilbert,
+            (false, None) => BasisChoice::Auto,
         };
+        let basis = self.basis.unwrap_or(implied);
+        if basis == BasisChoice::Rff && self.size.is_some() {
+            anyhow::bail!("setting `size`: is for the Hilbert basis: use --frequencies for RFF");
+        }
+        if basis == BasisChoice::Hilbert && (self.frequencies.is_some() || omega.is_some()) {
+            anyhow::bail!("setting `frequencies`: is for RFF: use --size for the Hilbert basis");
+        }
         let scaling = match self.no_scale {
             Some(true) => Scaling::None,
             _ => self.scaling.unwrap_or(d.scaling),
@@ -342,7 +350,7 @@ impl FitOptions {
         Ok(FitSettings {
             method: self.method.unwrap_or(d.method),
             experts: self.experts.unwrap_or(d.experts),
-            basis: self.basis.unwrap_or(implied),
+            basis,
             frequencies: self.frequencies.unwrap_or(d.frequencies),
             scheme: self.scheme.unwrap_or(d.scheme),
             omega,

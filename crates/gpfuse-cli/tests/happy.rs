@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, ROWS, Run, SMALL, Table};
+use common::{Place, ROWS, Run, SMALL, Table, small};
 
 /// Predictions of all kinds for the table that the model was fitted to.
 fn check_predictions(table: &Table, y: &[f64], experts: usize) {
@@ -53,7 +53,7 @@ fn check_scores(run: &Run, sampled: bool) {
 /// Fit `d.csv`, then use the model in every way.
 fn tour(place: &Place, flags: &str, method: &str, experts: usize) -> Table {
     let y = Table::parse(&place.text("d.csv")).column("y");
-    let run = place.done(&format!("fit d.csv --target y {SMALL} {flags}"));
+    let run = place.done(&format!("fit d.csv --target y {}", small(flags)));
     assert!(run.out.starts_with(&format!("{method} with {experts} expert")), "{}", run.out);
     assert!(run.out.ends_with("wrote `d.nc`\n"), "{}", run.out);
     let table = place.done("predict d.nc d.csv --experts --density --samples 2").table();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, SMALL};
+use common::{Place, SMALL, small};
 
 #[test]
 fn threads_do_not_change_the_model_file() {
@@ -13,7 +13,7 @@ fn threads_do_not_change_the_model_file() {
         ["--method mogpe", "--frequencies 5", "--method het --sampler hmc", "--sampler map"]
     {
         let fit = |more: &str| {
-            place.done(&format!("fit d.csv --target y {SMALL} {flags} {more} --out m.nc"));
+            place.done(&format!("fit d.csv --target y {} {more} --out m.nc", small(flags)));
             place.read("m.nc")
         };
         let first = fit("--threads 1");

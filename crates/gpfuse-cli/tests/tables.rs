@@ -69,6 +69,8 @@ fn settings_out_of_range() {
         ("--experts 41", "setting `experts`: 41 experts for 40 rows: use fewer"),
         ("--candidates 0", "setting `candidates`: 0 is out of range"),
         ("--threads 0", "setting `threads`: 0 is out of range"),
+        ("--basis rff --size 8", "setting `size`: is for the Hilbert basis"),
+        ("--basis hilbert --frequencies 8", "setting `frequencies`: is for RFF"),
         ("--omega no.csv", "`no.csv`: no such file"),
     ];
     for (flags, part) in cases {

@@ -4,8 +4,6 @@
 //! follow ArviZ's schema; the group `gpfuse` holds what prediction needs besides the draws.
 //! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
 
-mod stored;
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -292,7 +290,7 @@ fn read(tree: &Tree) -> Result<Saved, String> {
     let settings: FitSettings =
         serde_json::from_str(own.text("settings")?).map_err(|e| json("settings", e))?;
     let diagnostics =
-        stored::diagnostics(own.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
+        serde_json::from_str(own.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
     let inputs = own.texts("input")?.to_vec();
     let pairs = own.numbers("input_shift")?.iter().zip(own.numbers("input_scale")?);
     let scaler = Scaler {

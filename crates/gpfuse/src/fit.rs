@@ -183,7 +183,10 @@ pub fn fit(
     let basis = settings.basis(&x, inputs)?;
     let mut model = Model::new(settings.method, settings.experts, basis, settings.priors)?;
     if !model.learned() {
-        let problem = format!("`{}` fuses given experts, which this fit has not", settings.method);
+        let problem = format!(
+            "`{}` fuses experts made elsewhere: use mogpe, pogpe or het, which learn their own",
+            settings.method
+        );
         return Err(Error::setting("method", problem));
     }
     if settings.normalise {
@@ -204,7 +207,7 @@ fn refuse_degenerate(y: &[f64], settings: &CheckedFit) -> Result<()> {
         return Err(Error::Data("one row cannot be fitted: give at least two".into()));
     }
     if y.iter().all(|v| *v == y[0]) {
-        let problem = format!("the target is {} in every row: there is nothing to learn", y[0]);
+        let problem = format!("the target is {} in every row: choose one that varies", y[0]);
         return Err(Error::Data(problem));
     }
     if settings.method != Method::Het && settings.experts > y.len() {

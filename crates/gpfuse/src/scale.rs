@@ -59,8 +59,8 @@ impl Affine {
 
     fn or_identity_scale(self) -> Affine {
         // A spread below rounding error of the values themselves is no spread.
-        let spread = self.scale > 1e-14 * self.shift.abs() && self.scale.is_finite();
-        Affine { scale: if spread { self.scale } else { 1.0 }, ..self }
+        let none = self.scale <= 1e-14 * self.shift.abs();
+        Affine { scale: if none { 1.0 } else { self.scale }, ..self }
     }
 }
 
@@ -99,5 +99,36 @@ impl Scaler {
     pub fn scale_inputs(&self, x: &[f64]) -> Vec<f64> {
         let d = self.inputs.len();
         x.iter().enumerate().map(|(at, v)| self.inputs[at % d].apply(*v)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaling_is_undone_and_constant_columns_keep_their_scale() {
+        let (x, y) = ([1.0, 7.0, 3.0, 7.0, 8.0, 7.0], [2.0, 4.0, 9.0]);
+        for scaling in [Scaling::Standard, Scaling::Unit, Scaling::None] {
+            let scaler = Scaler::fit(scaling, &x, 2, &y).expect("a scaler");
+            let back = |at: usize, v: f64| scaler.inputs[at % 2].restore(v);
+            for (at, v) in scaler.scale_inputs(&x).into_iter().enumerate() {
+                assert!((back(at, v) - x[at]).abs() < 1e-12);
+            }
+            assert_eq!(scaler.inputs[1].scale, 1.0);
+        }
+        let unit = Scaler::fit(Scaling::Unit, &x, 2, &y).expect("a scaler");
+        assert_eq!(unit.scale_inputs(&[1.0, 7.0, 8.0, 7.0]), [0.0, 0.0, 1.0, 0.0]);
+        let standard = Scaler::fit(Scaling::Standard, &x, 2, &y).expect("a scaler").target;
+        let scaled: Vec<f64> = y.iter().map(|v| standard.apply(*v)).collect();
+        let square: f64 = scaled.iter().map(|v| v * v).sum();
+        assert!(scaled.iter().sum::<f64>().abs() < 1e-12 && (square - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn values_whose_spread_overflows_are_refused() {
+        let x = [1e200, -1e200, 2e200];
+        let error = Scaler::fit(Scaling::Standard, &x, 1, &[1.0, 2.0, 3.0]).expect_err("refused");
+        assert!(error.to_string().contains("too large"), "{error}");
     }
 }

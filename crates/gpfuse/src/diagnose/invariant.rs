@@ -4,7 +4,7 @@
 //! are judged instead: the log joint density, and, at some of the training rows, the pointwise
 //! log likelihood, the fused mean and the largest weight.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{ebfmi, ess_bulk, ess_tail, rhat};
 use crate::Result;
@@ -20,15 +20,25 @@ pub struct Quantity {
     /// What it is.
     pub name: String,
     /// The largest R-hat.
+    #[serde(deserialize_with = "or_nan")]
     pub rhat_max: f64,
     /// The median R-hat.
+    #[serde(deserialize_with = "or_nan")]
     pub rhat_median: f64,
     /// The smallest bulk effective sample size.
+    #[serde(deserialize_with = "or_nan")]
     pub ess_bulk_min: f64,
     /// The median bulk effective sample size.
+    #[serde(deserialize_with = "or_nan")]
     pub ess_bulk_median: f64,
     /// The smallest tail effective sample size.
+    #[serde(deserialize_with = "or_nan")]
     pub ess_tail_min: f64,
+}
+
+/// JSON has no NaN: what could not be computed is written as null.
+fn or_nan<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 /// The diagnostics of a run.

@@ -21,7 +21,11 @@ impl Diagnostics {
     pub(super) fn verdict(&self) -> Vec<String> {
         let mut out = Vec::new();
         if self.chains * self.draws == 1 {
-            return out;
+            return vec![
+                "the posterior mode is a single point: its predictions leave out the uncertainty \
+                 of the parameters and have no Monte Carlo error. Use --sampler nuts for that"
+                    .into(),
+            ];
         }
         let worst = |key: fn(&Quantity) -> f64| {
             let known = self.quantities.iter().filter(move |q| !key(q).is_nan());
@@ -48,6 +52,10 @@ impl Diagnostics {
                     q.name, q.rhat_max, q.rhat_median
                 ));
             }
+            None => out.push(format!(
+                "{} draws per chain are too few to judge convergence: use 500 (--draws 500)",
+                self.draws
+            )),
             _ => {}
         }
         if let Some(q) = worst(|q| -q.ess_bulk_min.min(q.ess_tail_min)) {

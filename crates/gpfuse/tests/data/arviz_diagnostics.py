@@ -39,9 +39,7 @@ def cases(rng):
         "far from zero": 1e6 + ar1(rng, 4, 100, 0.5),
         "Cauchy": rng.standard_cauchy(size=(4, 100)),
         "constant": np.full((4, 100), 1.25),
-        "one chain constant": np.where(
-            np.arange(4)[:, None] == 2, 0.5, rng.normal(size=(4, 100))
-        ),
+        "one chain constant": np.where(np.arange(4)[:, None] == 2, 0.5, rng.normal(size=(4, 100))),
         "short": rng.normal(size=(4, 10)),
         "short autocorrelated": ar1(rng, 4, 10, 0.9),
         "four draws": rng.normal(size=(4, 4)),
