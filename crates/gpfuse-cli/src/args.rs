@@ -230,6 +230,11 @@ pub(crate) struct FitOptions {
     /// Hilbert: functions per input [default: chosen from the data].
     #[arg(long, value_name = "J")]
     pub(crate) size: Option<usize>,
+    /// Hilbert: half-width of the box in half-ranges of the data; wider for functions that vary
+    /// slowly [default: 2].
+    #[arg(long = "box", value_name = "C")]
+    #[serde(rename = "box")]
+    pub(crate) box_factor: Option<f64>,
     /// Kernel of all GPs [default: rbf].
     #[arg(long, value_parser = named::<Kernel>(&KERNELS))]
     pub(crate) kernel: Option<Kernel>,
@@ -306,9 +311,11 @@ impl FitOptions {
             let problem = e.message().lines().collect::<Vec<_>>().join(", ");
             anyhow!("settings file `{name}`, line {line}: {problem}")
         })?;
-        Ok(prefer!(self, file; method, experts, basis, frequencies, scheme, omega, size, kernel,
+        Ok(
+            prefer!(self, file; method, experts, basis, frequencies, scheme, omega, size, box_factor, kernel,
             normalise, scaling, no_scale, sampler, metric, chains, warmup, draws, max_depth,
-            hmc_depth, target_accept, start, candidates, start_steps, seed, threads, priors))
+            hmc_depth, target_accept, start, candidates, start_steps, seed, threads, priors),
+        )
     }
 
     /// Checked settings, with the library's defaults where nothing was said.
@@ -331,16 +338,17 @@ impl FitOptions {
             threads: self.threads.unwrap_or(s.threads),
         };
         // Asking for frequencies is asking for the basis that has them.
-        let implied = match (self.frequencies.is_some() || omega.is_some(), self.size) {
+        let rff = self.frequencies.is_some() || self.scheme.is_some() || omega.is_some();
+        let implied = match (rff, self.size) {
             (true, _) => BasisChoice::Rff,
             (false, Some(_)) => BasisChoice::Hilbert,
             (false, None) => BasisChoice::Auto,
         };
-        let basis = self.basis.unwrap_or(implied);
+        let basis = self.basis.filter(|b| *b != BasisChoice::Auto).unwrap_or(implied);
         if basis == BasisChoice::Rff && self.size.is_some() {
             anyhow::bail!("setting `size`: is for the Hilbert basis: use --frequencies for RFF");
         }
-        if basis == BasisChoice::Hilbert && (self.frequencies.is_some() || omega.is_some()) {
+        if basis == BasisChoice::Hilbert && rff {
             anyhow::bail!("setting `frequencies`: is for RFF: use --size for the Hilbert basis");
         }
         let scaling = match self.no_scale {
@@ -355,6 +363,7 @@ impl FitOptions {
             scheme: self.scheme.unwrap_or(d.scheme),
             omega,
             size: self.size,
+            box_factor: self.box_factor.unwrap_or(d.box_factor),
             kernel: self.kernel.unwrap_or(d.kernel),
             normalise: self.normalise.unwrap_or(d.normalise),
             scaling,

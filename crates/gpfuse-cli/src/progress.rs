@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gpfuse::infer::{ChainProgress, Monitor};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
 
@@ -41,7 +41,8 @@ pub(crate) struct Bars {
     all: MultiProgress,
     title: String,
     starts: OnceLock<ProgressBar>,
-    chains: Vec<OnceLock<ProgressBar>>,
+    count: usize,
+    chains: OnceLock<Vec<ProgressBar>>,
     visible: bool,
 }
 
@@ -51,7 +52,8 @@ impl Bars {
             all: MultiProgress::new(),
             title: title.into(),
             starts: OnceLock::new(),
-            chains: (0..chains).map(|_| OnceLock::new()).collect(),
+            count: chains,
+            chains: OnceLock::new(),
             visible: std::io::stderr().is_terminal(),
         }
     }
@@ -86,19 +88,29 @@ impl Monitor for Bars {
     }
 
     fn draw(&self, p: &ChainProgress) {
-        let Some(slot) = self.chains.get(p.chain).filter(|_| self.visible) else { return };
-        let bar = slot.get_or_init(|| {
-            let template = format!(
-                "{} chain {} [{{bar:20}}] {{pos}}/{{len}} {{msg}}, {{eta}} left",
-                self.title,
-                p.chain + 1
-            );
-            self.bar(p.total, &template)
+        if !self.visible {
+            return;
+        }
+        // All at once, so that they stand in order; a chain that waits shows no draws.
+        let bars = self.chains.get_or_init(|| {
+            let bar = |chain: usize| {
+                let line = "[{bar:20}] {pos}/{len} {msg}";
+                self.bar(p.total, &format!("{} chain {} {line}", self.title, chain + 1))
+            };
+            (0..self.count).map(bar).collect()
         });
+        let Some(bar) = bars.get(p.chain) else { return };
+        if p.done == 1 {
+            // Its time counts from here, not from when it began to wait.
+            bar.reset_eta();
+        }
         let phase = if p.warming_up { "warm-up" } else { "drawing" };
         bar.set_message(format!(
-            "{phase}, {} divergences, step {:.3}, {} leapfrogs",
-            p.divergences, p.step_size, p.steps
+            "{phase}, {} divergences, step {:.3}, {} leapfrogs, {} left",
+            p.divergences,
+            p.step_size,
+            p.steps,
+            HumanDuration(bar.eta())
         ));
         bar.set_position(p.done as u64);
         if p.done == p.total {

@@ -63,7 +63,10 @@ fn settings_out_of_range() {
         ("--target-accept nan", "setting `target-accept`: NaN must lie between"),
         ("--max-depth 0", "setting `max-depth`: 0 is out of range"),
         ("--hmc-depth 0", "setting `hmc-depth`: 0 is out of range"),
-        ("--size 0", "setting `size`: 0 functions per input: use at least 1"),
+        ("--size 0", "setting `size`: 0 functions per input: use 1 to 10000"),
+        ("--size 4294967296", "setting `size`: 4294967296 functions per input"),
+        ("--box 1", "setting `box`: 1 must lie above 1"),
+        ("--scheme quasi --size 8", "setting `size`: is for the Hilbert basis"),
         ("--frequencies 0", "setting `frequencies`: 0 is out of range: use 1 to"),
         ("--experts 0", "setting `experts`: 0 is out of range: use 1 to"),
         ("--experts 41", "setting `experts`: 41 experts for 40 rows: use fewer"),
@@ -76,6 +79,9 @@ fn settings_out_of_range() {
     for (flags, part) in cases {
         place.refused(&format!("fit d.csv --target y {flags}"), 1, &[part]);
     }
+    place.write("omega.csv", "a,b\n1,2\n3,4\n");
+    let parts = ["`omega.csv`", "2 columns for 1 inputs", "one column per input"];
+    place.refused("fit d.csv --target y --omega omega.csv", 1, &parts);
     place.write("four.csv", "a,b,c,d,y\n1,2,3,4,5\n2,3,4,5,7\n3,4,5,6,1\n");
     let parts = ["setting `basis`", "one to three inputs, not 4", "use `rff`"];
     place.refused("fit four.csv --target y --basis hilbert", 1, &parts);

@@ -17,7 +17,7 @@ const FLAGS: [(&str, &str); 6] = [
     ),
     (
         "fit",
-        "target inputs out method experts basis frequencies scheme omega size kernel normalise \
+        "target inputs out method experts basis frequencies scheme omega size box kernel normalise \
          scaling no-scale sampler metric chains warmup draws max-depth hmc-depth target-accept \
          start candidates start-steps seed threads settings strict json",
     ),

@@ -314,11 +314,7 @@ fn read(tree: &Tree) -> Result<Saved, String> {
     };
     let plain = |e: gpfuse::Error| e.to_string();
     let basis = basis.map_err(plain)?;
-    let mut model =
-        Model::new(settings.method, settings.experts, basis, settings.priors).map_err(plain)?;
-    if settings.normalise {
-        model = model.normalised();
-    }
+    let model = settings.model(basis).map_err(plain)?;
     let draws = read_draws(tree, &model)?;
     let fitted = Fitted { settings, scaler, model: Arc::new(model), draws, diagnostics };
     Ok(Saved { fitted, inputs, target: own.text("target")?.into() })

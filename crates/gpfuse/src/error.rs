@@ -24,6 +24,9 @@ pub enum Error {
         /// The shape or length that was given.
         found: String,
     },
+    /// A thread of the library failed: a fault of the program, not of the user.
+    #[error("a worker thread failed: {0}")]
+    Worker(String),
     /// Inference could not start or had to stop.
     #[error("sampling: {0}")]
     Sampling(String),

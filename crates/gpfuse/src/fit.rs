@@ -20,7 +20,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::basis::frequencies::Scheme;
-use crate::basis::{Basis, Hilbert, Rff};
+use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::{Diagnostics, diagnose};
 use crate::infer::{self, Draws, Monitor, sample};
 use crate::kernel::Kernel;
@@ -62,6 +62,9 @@ pub struct FitSettings {
     pub omega: Option<Vec<f64>>,
     /// Hilbert: functions per input; chosen from the data if not given.
     pub size: Option<usize>,
+    /// Hilbert: half-width of the box in half-ranges of the data.
+    #[serde(rename = "box")]
+    pub box_factor: f64,
     /// The kernel of all GPs.
     pub kernel: Kernel,
     /// Whether log-linear weights are normalised to sum to one at each input.
@@ -84,6 +87,7 @@ impl Default for FitSettings {
             scheme: Scheme::Iid,
             omega: None,
             size: None,
+            box_factor: hilbert::BOX_FACTOR,
             kernel: Kernel::Rbf,
             normalise: false,
             scaling: Scaling::Standard,
@@ -109,6 +113,12 @@ impl Deref for CheckedFit {
 }
 
 impl FitSettings {
+    /// The model of these settings on a basis.
+    pub fn model(&self, basis: Basis) -> Result<Model> {
+        let model = Model::new(self.method, self.experts, basis, self.priors)?;
+        Ok(if self.normalise { model.normalised() } else { model })
+    }
+
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<CheckedFit> {
         if !(1..=1000).contains(&self.experts) {
@@ -119,8 +129,14 @@ impl FitSettings {
             let problem = format!("{} is out of range: use 1 to 100000", self.frequencies);
             return Err(Error::setting("frequencies", problem));
         }
-        if self.size == Some(0) {
-            return Err(Error::setting("size", "0 functions per input: use at least 1"));
+        if self.size.is_some_and(|size| !(1..=10_000).contains(&size)) {
+            let size = self.size.unwrap_or_default();
+            let problem = format!("{size} functions per input: use 1 to 10000");
+            return Err(Error::setting("size", problem));
+        }
+        if !(self.box_factor > 1.0 && self.box_factor <= 100.0) {
+            let problem = format!("{} must lie above 1, up to 100", self.box_factor);
+            return Err(Error::setting("box", problem));
         }
         self.priors.check()?;
         let sampler = self.sampler.clone().check()?;
@@ -136,7 +152,8 @@ impl CheckedFit {
             choice => choice == BasisChoice::Hilbert,
         };
         if hilbert {
-            return Ok(Basis::Hilbert(Hilbert::for_data(self.kernel, x, inputs, self.size)?));
+            let basis = Hilbert::for_data(self.kernel, x, inputs, self.size, self.box_factor)?;
+            return Ok(Basis::Hilbert(basis));
         }
         Ok(Basis::Rff(match &self.omega {
             Some(omega) => Rff::new(self.kernel, omega.clone(), inputs)?,
@@ -181,16 +198,13 @@ pub fn fit(
     let x = scaler.scale_inputs(x);
     let y: Vec<f64> = y.iter().map(|v| scaler.target.apply(*v)).collect();
     let basis = settings.basis(&x, inputs)?;
-    let mut model = Model::new(settings.method, settings.experts, basis, settings.priors)?;
+    let model = settings.model(basis)?;
     if !model.learned() {
         let problem = format!(
             "`{}` fuses experts made elsewhere: use mogpe, pogpe or het, which learn their own",
             settings.method
         );
         return Err(Error::setting("method", problem));
-    }
-    if settings.normalise {
-        model = model.normalised();
     }
     let model = Arc::new(model);
     let posterior = posterior_of(&model, &x, &y)?;
@@ -223,7 +237,7 @@ fn too_coarse(model: &Model, draws: &Draws) -> Option<String> {
     let shortest = basis.shortest_lengthscale();
     let inputs = basis.inputs();
     let (mut below, mut all) = (0, 0);
-    // The factor by which the shortest tenth of the lengthscales fall short, per input.
+    // How many times the shortest that is resolved each lengthscale is.
     let mut ratios = Vec::new();
     for q in draws.iter() {
         for part in model.layout().parts.iter().filter(|p| p.kind == Kind::Ell) {
@@ -238,8 +252,9 @@ fn too_coarse(model: &Model, draws: &Draws) -> Option<String> {
     if below * 10 <= all {
         return None;
     }
+    // Enough for all but a twentieth, in a step worth taking, and not without end.
     ratios.sort_by(f64::total_cmp);
-    let factor = 1.0 / ratios[ratios.len() / 10].max(0.25);
+    let factor = (1.0 / ratios[ratios.len() / 20]).clamp(1.25, 4.0);
     let size = (basis.sizes()[0] as f64 * factor).ceil();
     Some(format!(
         "{:.0} % of the lengthscales drawn are shorter than the basis resolves: use more \
@@ -268,14 +283,17 @@ impl Fitted {
         evaluate(&self.predictor(), &self.draws, &self.rows(x)?, None, y, threads)
     }
 
-    /// Which rows of `x` lie outside the box of a Hilbert basis, where its functions mirror
-    /// themselves and predictions mean nothing.
+    /// Which rows of `x` lie more than half way from the data's edge to the wall of a Hilbert
+    /// basis' box, or beyond it: towards the wall predictions fall to the prior mean, and
+    /// behind it they mean nothing.
     pub fn outside(&self, x: &[f64]) -> Vec<usize> {
         let Basis::Hilbert(basis) = self.model.basis() else { return Vec::new() };
         let (centre, half_width) = basis.domain();
         let scaled = self.scaler.scale_inputs(x);
-        let beyond =
-            |row: &[f64]| (0..row.len()).any(|i| (row[i] - centre[i]).abs() > half_width[i]);
+        let reach = 0.5 * (1.0 + 1.0 / self.settings.box_factor);
+        let beyond = |row: &[f64]| {
+            (0..row.len()).any(|i| (row[i] - centre[i]).abs() > reach * half_width[i])
+        };
         let rows = scaled.chunks(centre.len()).enumerate();
         rows.filter(|(_, row)| beyond(row)).map(|(i, _)| i).collect()
     }

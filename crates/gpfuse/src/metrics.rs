@@ -126,21 +126,21 @@ fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<Bloc
     let mut rows = Vec::with_capacity(block.len());
     let mut without = vec![[0.0; LOSSES]; batches.ranges.len()];
     for r in 0..block.len() {
-        let named = |e| Error::Data(format!("row {}: {e}", block.first + r + 1));
         let y = y[block.first + r];
-        let whole = block.row(r).map_err(named)?;
+        let whole = block.row(r)?;
         let parts: Result<Vec<Mixture<'_>>> =
             batches.ranges.iter().map(|range| block.row_draws(r, range.clone())).collect();
-        let parts = parts.map_err(named)?;
+        let parts = parts?;
         let crps = whole.crps(y);
         let influence = crps_influence(&whole, &parts, y, batches);
         let at_y: Vec<[f64; 3]> =
             parts.iter().map(|p| [p.log_density(y), p.mean(), p.cdf(y)]).collect();
         rows.push(losses(combine(&at_y, batches, None), y, crps));
         if parts.len() > 1 {
-            let others = (parts.len() - 1) as f64;
             for (b, sum) in without.iter_mut().enumerate() {
-                let crps = crps - influence[b] / others;
+                // Without batch b the distribution moves by -s / (1 - s) (F_b - F).
+                let share = batches.share(b);
+                let crps = crps - influence[b] * share / (1.0 - share);
                 let left = losses(combine(&at_y, batches, Some(b)), y, crps);
                 (0..LOSSES).for_each(|l| sum[l] += left[l]);
             }

@@ -19,8 +19,6 @@ pub enum Purpose {
     Frequencies = 3,
     /// The synthetic generator.
     Simulate = 4,
-    /// Splits of rows.
-    Split = 5,
     /// Pilot runs that choose a start; one stream per pilot.
     Pilot = 7,
     /// Samples from a predictive density; one stream per row.

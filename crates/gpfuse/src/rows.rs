@@ -7,6 +7,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Rows {
     n: usize,
+    origin: usize,
     inputs: usize,
     columns: Vec<Lanes>,
     /// The largest absolute value of each column.
@@ -40,7 +41,17 @@ impl Rows {
         }
         let reach =
             columns.iter().map(|c| c.iter().fold(0.0, |a: f64, v| a.max(v.abs()))).collect();
-        Ok(Rows { n, inputs, columns, reach })
+        Ok(Rows { n, origin: 0, inputs, columns, reach })
+    }
+
+    /// The same rows, their first numbered `origin`: a part of a longer table.
+    pub fn numbered_from(self, origin: usize) -> Rows {
+        Rows { origin, ..self }
+    }
+
+    /// The number of the first row.
+    pub fn origin(&self) -> usize {
+        self.origin
     }
 
     /// The number of rows.

@@ -116,12 +116,16 @@ const NOISE: u64 = 2;
 const FREQUENCIES: u64 = 3;
 const FUNCTIONS: u64 = 16;
 
+/// The largest count that is taken for meant.
+const MOST: usize = 100_000_000;
+
 impl Simulate {
     /// Refuses settings that cannot be simulated, naming the first one at fault.
     pub fn check(&self) -> Result<()> {
         for (name, count) in [("n", self.n), ("experts", self.experts), ("inputs", self.inputs)] {
-            if count == 0 {
-                return Err(Error::setting(name, "0 was given; it must be at least 1"));
+            if !(1..=MOST).contains(&count) {
+                let problem = format!("{count} was given; it must be 1 to {MOST}");
+                return Err(Error::setting(name, problem));
             }
         }
         for (name, value) in
@@ -130,6 +134,14 @@ impl Simulate {
             if !value.is_finite() {
                 return Err(Error::setting(name, format!("{value} was given; it must be finite")));
             }
+        }
+        if self.log_sd_mean.abs() > 100.0 {
+            let problem = format!("{} was given; it must be within 100 of 0", self.log_sd_mean);
+            return Err(Error::setting("log_sd_mean", problem));
+        }
+        if self.low.abs().max(self.high.abs()) > 1e100 {
+            let problem = format!("{} to {} is too wide; use up to 1e100", self.low, self.high);
+            return Err(Error::setting("high", problem));
         }
         if self.low >= self.high {
             let problem = format!("{} was given; it must be above `low` = {}", self.high, self.low);
@@ -140,13 +152,13 @@ impl Simulate {
             ("gate_lengthscale", self.gate_lengthscale),
             ("log_sd_lengthscale", self.log_sd_lengthscale),
         ] {
-            if !(value.is_finite() && value > 0.0) {
-                let problem = format!("{value} was given; it must be positive and finite");
+            if !(1e-100..=1e100).contains(&value) {
+                let problem = format!("{value} was given; it must lie between 1e-100 and 1e100");
                 return Err(Error::setting(name, problem));
             }
         }
-        if !(self.log_sd_scale.is_finite() && self.log_sd_scale >= 0.0) {
-            let problem = format!("{} was given; it must be finite, 0 or more", self.log_sd_scale);
+        if !(0.0..=20.0).contains(&self.log_sd_scale) {
+            let problem = format!("{} was given; it must be 0 to 20", self.log_sd_scale);
             return Err(Error::setting("log_sd_scale", problem));
         }
         Ok(())

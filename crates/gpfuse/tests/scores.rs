@@ -175,7 +175,7 @@ fn scores_of_stacked_experts_agree_with_their_definitions() {
 #[test]
 fn too_little_for_an_error_gives_none() {
     let case = Case::new(Recipe { rows: 1, ..Recipe::small(Method::Pogpe, 2) });
-    let draws = Draws::single(&case.q);
+    let draws = Draws::single(gpfuse::infer::map::Point { q: case.q.clone(), logp: 0.0 });
     let predictor = Predictor::new(case.model.clone(), &draws, Affine::IDENTITY);
     let rows = &case.data.rows;
     let scores = evaluate(&predictor, &draws, rows, None, &case.textbook.y, 1).unwrap();

@@ -16,10 +16,10 @@ use crate::progress::{Bars, cancelled, listen};
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let options = args.options.clone().with_file(args.settings.as_deref())?;
     let omega = match &options.omega {
-        Some(path) => Some(interleave(&Table::read(path, None)?.columns)),
+        Some(path) => Some(Table::read(path, None)?),
         None => None,
     };
-    let settings = options.check(omega)?;
+    let settings = options.check(omega.as_ref().map(|table| interleave(&table.columns)))?;
     let out = args.out.clone().unwrap_or_else(|| default_out(&args.data));
     if out == Path::new("-") {
         bail!("a model file cannot go to standard output: give --out a file name");
@@ -27,6 +27,10 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     refuse_same(&args.data, &out)?;
     refuse_unwritable(&out)?;
     let (inputs, table) = training(args)?;
+    if let Some(omega) = omega.filter(|omega| omega.columns.len() != inputs.len()) {
+        let (path, found, wanted) = (omega.path, omega.columns.len(), inputs.len());
+        bail!("`{path}`: has {found} columns for {wanted} inputs: give one column per input");
+    }
     let y = table.column(&args.target).unwrap_or_default().to_vec();
     let x = interleave(&table.columns[..inputs.len()]);
 

@@ -100,7 +100,9 @@ fn refuse_same(read: &Path, out: &Path) -> anyhow::Result<()> {
 /// All cores, unless told otherwise.
 fn threads(asked: Option<usize>) -> anyhow::Result<usize> {
     match asked {
-        Some(0) => anyhow::bail!("setting `threads`: 0 threads: use at least 1"),
+        Some(n) if !(1..=10_000).contains(&n) => {
+            anyhow::bail!("setting `threads`: {n} is out of range: use 1 to 10000")
+        }
         Some(n) => Ok(n),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
     }

@@ -10,6 +10,12 @@ use gpfuse_io::table::CsvSink;
 use super::{Outcome, model_and_rows, refuse_same, refuse_unwritable, threads};
 use crate::args::PredictArgs;
 
+/// Rows that are predicted before any is written: memory does not grow with the table.
+const ROWS_AT_ONCE: usize = 8192;
+
+/// The most samples of a row.
+const MOST_SAMPLES: usize = 100_000;
+
 /// The part of the draws that the weights' intervals hold.
 const WEIGHT_LEVEL: f64 = 0.9;
 
@@ -21,6 +27,9 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     if let Some(i) = (1..ps.len()).find(|i| ps[..*i].contains(&ps[*i])) {
         bail!("setting `quantiles`: {} stands twice: take one out", ps[i]);
     }
+    if args.samples > MOST_SAMPLES {
+        bail!("setting `samples`: {} is out of range: use 0 to {MOST_SAMPLES}", args.samples);
+    }
     if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
         refuse_same(&args.model, out)?;
         refuse_same(&args.data, out)?;
@@ -31,46 +40,49 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let inputs = saved.inputs.len();
     let y = if args.density { table.column(&saved.target) } else { None };
     let predictor = saved.fitted.predictor();
-    let rows = saved.fitted.rows(&x)?;
+    let each = if args.experts { saved.fitted.model.experts() } else { 0 };
+    let names = column_names(args, &saved.inputs, each);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut sink = CsvSink::create(args.out.as_deref(), &names)?;
+    let mut line = Vec::with_capacity(names.len());
+    for (part, x) in x.chunks(ROWS_AT_ONCE * inputs).enumerate() {
+        let rows = saved.fitted.rows(x)?.numbered_from(part * ROWS_AT_ONCE);
+        let experts = match args.experts {
+            true => predictor.experts(&rows, None, WEIGHT_LEVEL, threads)?,
+            false => Vec::new(),
+        };
+        let blocks = predictor.fused(&rows, None, threads, |block| summaries(args, block, y))?;
+        let blocks: gpfuse::Result<Vec<_>> = blocks.into_iter().collect();
+        for (row, own) in blocks?.into_iter().flatten().enumerate() {
+            line.clear();
+            line.extend_from_slice(&x[row * inputs..(row + 1) * inputs]);
+            line.extend(own);
+            experts[row * each..(row + 1) * each].iter().for_each(|e| line.extend(expert(e)));
+            sink.row(&line)?;
+        }
+    }
+    sink.finish()?;
+    Ok(Outcome::Done)
+}
 
+/// The columns written: inputs, then predictions, then `each` experts.
+fn column_names(args: &PredictArgs, inputs: &[String], each: usize) -> Vec<String> {
     let mut names = vec!["mean".to_string(), "sd".into()];
     names.extend(args.quantiles.iter().map(|p| format!("q{p}")));
     if args.density {
         names.extend(["log_density", "pit", "crps"].map(String::from));
     }
     names.extend((1..=args.samples).map(|i| format!("sample_{i}")));
-    let experts = match args.experts {
-        true => predictor.experts(&rows, None, WEIGHT_LEVEL, threads)?,
-        false => Vec::new(),
-    };
-    let each = if args.experts { saved.fitted.model.experts() } else { 0 };
     for k in 1..=each {
         let columns = ["weight", "weight_low", "weight_high", "mean", "sd"];
         names.extend(columns.map(|c| format!("{c}_expert_{k}")));
     }
-    let blocks = predictor.fused(&rows, None, threads, |block| summaries(args, block, y))?;
     // An input may be called like a column of the predictions.
     let input = |name: &String| match names.contains(name) {
         true => format!("input_{name}"),
         false => name.clone(),
     };
-    let shown: Vec<String> = saved.inputs.iter().map(input).collect();
-    let names: Vec<&str> = shown.iter().chain(&names).map(String::as_str).collect();
-    let mut sink = CsvSink::create(args.out.as_deref(), &names)?;
-    let mut line = Vec::with_capacity(names.len());
-    let mut row = 0;
-    for block in blocks {
-        for own in block? {
-            line.clear();
-            line.extend_from_slice(&x[row * inputs..(row + 1) * inputs]);
-            line.extend(own);
-            experts[row * each..(row + 1) * each].iter().for_each(|e| line.extend(expert(e)));
-            sink.row(&line)?;
-            row += 1;
-        }
-    }
-    sink.finish()?;
-    Ok(Outcome::Done)
+    inputs.iter().map(input).chain(names.iter().cloned()).collect()
 }
 
 /// The predicted columns of each row of a block.

@@ -15,9 +15,12 @@ use crate::math::wide::{Wide, group};
 use crate::math::{Lanes, Partial, ROWS, WIDTH, total};
 use crate::{Error, Result};
 
-/// The box is this many times the half-range of the data, so that the functions, which are
-/// zero on its edge, do not bend the GP inside (Riutort-Mayol and others, 2023).
-pub const BOX_FACTOR: f64 = 1.3;
+/// The default half-width of the box, in half-ranges of the data.
+///
+/// Every function is zero on the box's edge: at a distance d from it the prior variance of a GP
+/// is about `1 - exp(-2 d^2 / ell^2)` of what it should be. At 2, that is 0.86 at the data's
+/// edge for a lengthscale as long as the half-range, and 0.99 or more below two thirds of it.
+pub const BOX_FACTOR: f64 = 2.0;
 
 /// A fixed basis on a box, for one to three inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,13 +58,14 @@ impl Hilbert {
         Ok(Hilbert { kernel, centre, half_width, sizes })
     }
 
-    /// With the box of the rows of `x` (row-major, n x inputs), and per input `size`
-    /// functions or, without it, as many as [`Hilbert::default_size`] says.
+    /// With a box `factor` times as wide as the rows of `x` (row-major, n x inputs), and per
+    /// input `size` functions or, without it, as many as [`Hilbert::default_size`] says.
     pub fn for_data(
         kernel: Kernel,
         x: &[f64],
         inputs: usize,
         size: Option<usize>,
+        factor: f64,
     ) -> Result<Hilbert> {
         let (mut centre, mut half_width, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..inputs {
@@ -74,30 +78,35 @@ impl Hilbert {
             distinct.dedup();
             let half_range = if high > low { 0.5 * (high - low) } else { 1.0 };
             centre.push(0.5 * (low + high));
-            half_width.push(BOX_FACTOR * half_range);
+            half_width.push(factor * half_range);
             sizes.push(size.unwrap_or_else(|| Hilbert::default_size(inputs, distinct.len())));
         }
         Hilbert::new(kernel, centre, half_width, sizes)
     }
 
-    /// Functions per input that resolve the smallest lengthscale worth it: for one input a
-    /// twenty-fifth of the half-range, or the spacing of the data if that is larger; for two
-    /// and three inputs what keeps the product near 250 and 500.
+    /// Functions per input that resolve the smallest lengthscale worth it: for one input, in
+    /// the default box, a twenty-seventh of the half-range, or the spacing of the data if that
+    /// is larger; for two and three inputs what keeps the product near 400 and 1000.
     pub fn default_size(inputs: usize, distinct: usize) -> usize {
         let most = match inputs {
-            1 => 60,
-            2 => 16,
-            _ => 8,
+            1 => 96,
+            2 => 20,
+            _ => 10,
         };
         // `shortest_lengthscale` inverted, at twice the mean spacing of the data.
-        most.min((0.6 * distinct as f64).ceil() as usize).max(4)
+        most.min((0.9 * distinct as f64).ceil() as usize).max(4)
     }
 
-    /// The shortest lengthscale per input that the basis resolves: with `c = L / half-range`,
-    /// a lengthscale of `1.75 c / size` half-ranges, that is `1.75 L / size`, is the limit
-    /// found for the squared exponential kernel by Riutort-Mayol and others (2023).
+    /// The shortest lengthscale per input that the basis resolves: `c L / size`, with c = 1.75,
+    /// 2.65 and 3.42 for the RBF, Matern 5/2 and Matern 3/2 kernels, as found by Riutort-Mayol
+    /// and others (2023); Matern 1/2, which they leave out, is judged by the last.
     pub fn shortest_lengthscale(&self) -> Vec<f64> {
-        self.half_width.iter().zip(&self.sizes).map(|(l, s)| 1.75 * l / *s as f64).collect()
+        let c = match self.kernel {
+            Kernel::Rbf => 1.75,
+            Kernel::Matern52 => 2.65,
+            Kernel::Matern32 | Kernel::Matern12 => 3.42,
+        };
+        self.half_width.iter().zip(&self.sizes).map(|(l, s)| c * l / *s as f64).collect()
     }
 
     /// The number of functions: the product of the sizes.

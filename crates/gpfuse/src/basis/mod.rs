@@ -113,24 +113,25 @@ impl Basis {
     }
 
     /// How far the basis is from its kernel at given lengthscales: pairs of points up to three
-    /// lengthscales apart along each input in turn, about the middle of the box and inside the
-    /// range of the data for a Hilbert basis.
-    pub fn approximation(&self, log_ell: &[f64]) -> Result<Approximation> {
+    /// lengthscales apart, along each input in turn, about the middle and about the edges of
+    /// the data, which are `edge` from the middle of the box for each input.
+    pub fn approximation(&self, log_ell: &[f64], edge: &[f64]) -> Result<Approximation> {
         const STEPS: usize = 24;
-        let (centre, reach) = match self {
-            Basis::Rff(b) => (vec![0.0; b.inputs()], vec![f64::INFINITY; b.inputs()]),
-            Basis::Hilbert(b) => {
-                let (centre, half_width) = b.domain();
-                (centre.to_vec(), half_width.iter().map(|l| l / hilbert::BOX_FACTOR).collect())
-            }
+        let centre = match self {
+            Basis::Rff(b) => vec![0.0; b.inputs()],
+            Basis::Hilbert(b) => b.domain().0.to_vec(),
         };
         let mut points = Vec::new();
         for (i, log_ell) in log_ell.iter().enumerate() {
-            let reach = (1.5 * log_ell.exp()).min(reach[i]);
+            let reach = (1.5 * log_ell.exp()).min(edge[i]);
             for step in 0..=STEPS {
-                let mut point = centre.clone();
-                point[i] += reach * (2.0 * step as f64 / STEPS as f64 - 1.0);
-                points.extend(point);
+                let t = 2.0 * step as f64 / STEPS as f64 - 1.0;
+                let at_edge = t.signum() * (edge[i] - (1.0 - t.abs()) * reach);
+                for place in [t * reach, at_edge].into_iter().filter(|p| p.is_finite()) {
+                    let mut point = centre.clone();
+                    point[i] += place;
+                    points.extend(point);
+                }
             }
         }
         let row = |i: usize| &points[i * centre.len()..(i + 1) * centre.len()];
@@ -255,7 +256,7 @@ mod tests {
             let error = |size: usize| {
                 let basis = Hilbert::new(kernel, vec![0.0], vec![6.5], vec![size]);
                 let basis = Basis::Hilbert(basis.expect("a box"));
-                basis.approximation(&[0.3_f64.ln()]).expect("a report").max_abs
+                basis.approximation(&[0.3_f64.ln()], &[5.0]).expect("a report").max_abs
             };
             assert!(error(400) < bound, "{kernel}: {}", error(400));
             assert!(error(10) > 0.3, "{kernel}: {}", error(10));

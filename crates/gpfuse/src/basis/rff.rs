@@ -80,11 +80,11 @@ impl Rff {
         }
         let len = self.omega.len();
         let freq = &mut coefs.freq[g * len..(g + 1) * len];
-        for (scaled, omega) in
-            freq.chunks_exact_mut(self.inputs).zip(self.omega.chunks_exact(self.inputs))
-        {
-            for i in 0..self.inputs {
-                scaled[i] = omega[i] * (-p.log_ell[i]).exp();
+        for i in 0..self.inputs {
+            let inverse = (-p.log_ell[i]).exp();
+            let own = self.omega.iter().skip(i).step_by(self.inputs);
+            for (scaled, omega) in freq.iter_mut().skip(i).step_by(self.inputs).zip(own) {
+                *scaled = omega * inverse;
             }
         }
     }

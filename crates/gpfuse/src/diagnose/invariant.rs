@@ -8,8 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{ebfmi, ess_bulk, ess_tail, rhat};
 use crate::Result;
-use crate::infer::{Draws, parallel};
+use crate::infer::Draws;
 use crate::model::Posterior;
+use crate::parallel::parallel;
 
 /// At most this many training rows are looked at.
 const ROWS_SEEN: usize = 50;

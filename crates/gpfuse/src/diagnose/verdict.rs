@@ -22,8 +22,8 @@ impl Diagnostics {
         let mut out = Vec::new();
         if self.chains * self.draws == 1 {
             return vec![
-                "the posterior mode is a single point: its predictions leave out the uncertainty \
-                 of the parameters and have no Monte Carlo error. Use --sampler nuts for that"
+                "a single point, such as the posterior mode, leaves out the uncertainty of the \
+                 parameters and has no Monte Carlo error. Use --sampler nuts and more draws"
                     .into(),
             ];
         }

@@ -69,6 +69,17 @@ pub(super) struct Length {
     pub(super) warmup: usize,
     pub(super) draws: usize,
     pub(super) max_depth: usize,
+    /// Whether every trajectory has the full length: HMC.
+    pub(super) fixed: bool,
+}
+
+impl Length {
+    /// Trajectories as the settings ask for.
+    pub(super) fn new(warmup: usize, draws: usize, settings: &Checked) -> Length {
+        let fixed = settings.sampler == Sampler::Hmc;
+        let max_depth = if fixed { settings.hmc_depth } else { settings.max_depth };
+        Length { warmup, draws, max_depth, fixed }
+    }
 }
 
 /// Draw chain number `chain` from `start`. A cancelled chain returns what it has.
@@ -86,27 +97,26 @@ pub(super) fn run<D: Density>(
         Metric::Diagonal => {
             let mut s = DiagNutsSettings::default();
             s.adapt_options.step_size_settings.target_accept = settings.target_accept;
-            drive(chain, common(s, length, settings), math, start, length, rng, monitor)
+            drive(chain, common(s, length), math, start, length, rng, monitor)
         }
         Metric::LowRank => {
             let mut s = LowRankNutsSettings::default();
             s.adapt_options.step_size_settings.target_accept = settings.target_accept;
-            drive(chain, common(s, length, settings), math, start, length, rng, monitor)
+            drive(chain, common(s, length), math, start, length, rng, monitor)
         }
     }
 }
 
 /// What the two mass matrices' settings share.
-fn common<A>(mut s: NutsSettings<A>, length: Length, settings: &Checked) -> NutsSettings<A>
+fn common<A>(mut s: NutsSettings<A>, length: Length) -> NutsSettings<A>
 where
     A: std::fmt::Debug + Copy + Default + serde::Serialize,
 {
     s.num_tune = length.warmup as u64;
     s.num_draws = length.draws as u64;
     s.maxdepth = length.max_depth as u64;
-    if settings.sampler == Sampler::Hmc {
-        s.maxdepth = settings.hmc_depth as u64;
-        s.mindepth = settings.hmc_depth as u64;
+    if length.fixed {
+        s.mindepth = s.maxdepth;
         s.check_turning = false;
     }
     s
@@ -129,7 +139,13 @@ fn drive<M: Math, S: NutsRsSettings>(
     if let Err(e) = sampler.set_position(start) {
         return if monitor.cancelled() { Ok(out) } else { Err(fail(e)) };
     }
-    out.values.reserve(length.draws * start.len());
+    let room = length.draws.saturating_mul(start.len());
+    if out.values.try_reserve_exact(room).is_err() {
+        let (draws, dim) = (length.draws, start.len());
+        return Err(Error::Sampling(format!(
+            "{draws} draws of {dim} parameters do not fit in memory: use fewer draws"
+        )));
+    }
     for done in 0..total {
         let (position, _, mut stats, progress) = match sampler.expanded_draw() {
             Ok(draw) => draw,
@@ -140,7 +156,10 @@ fn drive<M: Math, S: NutsRsSettings>(
         if !warming_up {
             let dims = (&*sampler.math()).into();
             out.values.extend_from_slice(&position);
-            out.stats.push(stat(stats.get_all(&dims), progress.step_size));
+            let mut kept = stat(stats.get_all(&dims), progress.step_size);
+            // A static trajectory always has its full length.
+            kept.saturated &= !length.fixed;
+            out.stats.push(kept);
             divergences += usize::from(progress.diverging);
         }
         monitor.draw(&ChainProgress {

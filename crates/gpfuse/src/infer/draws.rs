@@ -1,5 +1,6 @@
 //! The draws that a run kept, with what the sampler said about each.
 
+use super::map::Point;
 use crate::{Error, Result};
 
 /// What the sampler said about one draw.
@@ -7,7 +8,7 @@ use crate::{Error, Result};
 pub struct Stat {
     /// Log density.
     pub lp: f64,
-    /// Energy of the trajectory's start.
+    /// Energy: the kinetic one minus the log density.
     pub energy: f64,
     /// Mean acceptance of the trajectory.
     pub accept: f64,
@@ -64,9 +65,11 @@ impl Draws {
     }
 
     /// One point, as a chain of one draw.
-    pub fn single(point: &[f64]) -> Draws {
-        let chain = ChainDraws { values: point.to_vec(), stats: vec![Stat::default()] };
-        Draws { dim: point.len(), draws: 1, chains: vec![chain], interrupted: false }
+    pub fn single(point: Point) -> Draws {
+        let stat = Stat { lp: point.logp, energy: -point.logp, ..Stat::default() };
+        let dim = point.q.len();
+        let chain = ChainDraws { values: point.q, stats: vec![stat] };
+        Draws { dim, draws: 1, chains: vec![chain], interrupted: false }
     }
 
     /// The number of parameters.

@@ -134,14 +134,3 @@ impl<D: Density> Gradient for ByRef<'_, '_, D> {
         self.0.cost_and_gradient(q)
     }
 }
-
-/// The best of several points.
-pub(super) fn best(points: &[Point]) -> Result<Vec<f64>> {
-    let best = points.iter().max_by(|a, b| a.logp.total_cmp(&b.logp));
-    match best {
-        Some(p) if p.logp.is_finite() => Ok(p.q.clone()),
-        _ => Err(Error::Sampling(
-            "no start has a finite density: look at the scale of the data".into(),
-        )),
-    }
-}

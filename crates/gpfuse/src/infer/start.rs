@@ -14,7 +14,8 @@ use rand_distr::{Distribution, StandardNormal};
 use super::chain::{Length, run};
 use super::map::{Point, climb};
 use super::monitor::Muted;
-use super::{Checked, Density, Monitor, PriorDraw, Sampler, Start, parallel};
+use super::{Checked, Density, Monitor, PriorDraw, Sampler, Start};
+use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
@@ -38,6 +39,7 @@ pub(super) fn find<D: Density + Sync>(
     let each = if settings.start == Start::Prior && !mode { 1 } else { settings.candidates };
     let total = settings.chains * each;
     let finished = AtomicUsize::new(0);
+    monitor.start(0, total);
     let points = parallel(total, settings.threads, |i| {
         let climbs = match (settings.start, mode) {
             (_, true) => MODE_STEPS,
@@ -59,7 +61,8 @@ pub(super) fn find<D: Density + Sync>(
     points.chunks(each).map(best).collect()
 }
 
-fn best(own: &[Point]) -> Result<Point> {
+/// The highest of several points.
+pub(super) fn best(own: &[Point]) -> Result<Point> {
     match own.iter().max_by(|a, b| a.logp.total_cmp(&b.logp)) {
         Some(p) if p.logp.is_finite() => Ok(p.clone()),
         _ => Err(Error::Sampling(
@@ -102,8 +105,8 @@ fn pilot<D: Density>(
 ) -> Point {
     let draws = (settings.start_steps / 4).max(1);
     let warmup = settings.start_steps.saturating_sub(draws).max(10);
-    let max_depth = settings.max_depth.min(PILOT_DEPTH);
-    let length = Length { warmup, draws, max_depth };
+    let mut length = Length::new(warmup, draws, settings);
+    length.max_depth = length.max_depth.min(PILOT_DEPTH);
     let rng = stream(settings.seed, Purpose::Pilot, index as u64);
     let quiet = Muted(monitor);
     match run(index, density.clone(), &point.q, length, settings, rng, &quiet) {

@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn uniform(n: usize, low: f64, high: f64) -> impl Iterator<Item = f64> {
-        let mut rng = crate::random::stream(1, crate::random::Purpose::Split, 0);
+        let mut rng = crate::random::stream(1, crate::random::Purpose::Predict, 0);
         (0..n).map(move |_| low + (high - low) * rng.random::<f64>())
     }
 

@@ -2,9 +2,9 @@
 
 use super::Predictor;
 use crate::Result;
-use crate::infer::parallel;
 use crate::math::ROWS;
 use crate::model::Given;
+use crate::parallel::parallel;
 use crate::rows::Rows;
 
 /// A posterior by its mean and a central interval.

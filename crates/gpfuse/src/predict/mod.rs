@@ -12,14 +12,15 @@ use std::sync::Arc;
 pub use experts::{ExpertSummary, Summary};
 pub use mixture::Mixture;
 
-use crate::Result;
 use crate::basis::{Cache, Coefs};
-use crate::infer::{Draws, parallel};
+use crate::infer::Draws;
 use crate::math::ROWS;
 use crate::math::simd::Level;
 use crate::model::{Given, Model};
+use crate::parallel::parallel;
 use crate::rows::Rows;
 use crate::scale::Affine;
+use crate::{Error, Result};
 
 /// Draws of a model, ready to predict at any rows.
 #[derive(Debug, Clone)]
@@ -66,6 +67,10 @@ impl FusedBlock {
         let (each, parts) = (self.parts * self.draws, self.parts);
         let range = r * each + draws.start * parts..r * each + draws.end * parts;
         Mixture::new(&self.log_weight[range.clone()], &self.mean[range.clone()], &self.sd[range])
+            .map_err(|e| {
+                let row = self.first + r + 1;
+                Error::Data(format!("prediction of row {row}: {e}: look at its inputs"))
+            })
     }
 }
 
@@ -95,7 +100,8 @@ impl Predictor {
     }
 
     /// Call `each` with the fused density of every block of `rows`, on `threads` threads; the
-    /// results come back in the order of the rows.
+    /// results come back in the order of the rows. To predict at very many rows, take some of
+    /// them at a time.
     pub fn fused<T: Send>(
         &self,
         rows: &Rows,
@@ -130,6 +136,7 @@ impl Predictor {
             }
         }
         let draws = self.coefs.len();
-        FusedBlock { first: b * ROWS, rows: filled, draws, parts, log_weight, mean, sd }
+        let first = rows.origin() + b * ROWS;
+        FusedBlock { first, rows: filled, draws, parts, log_weight, mean, sd }
     }
 }
