@@ -47,7 +47,7 @@ impl Diagnostics {
                      --draws 1000)"
                 };
                 out.push(format!(
-                    "R-hat of the {} is {:.2} at worst, {:.2} in the median (should be below \
+                    "R-hat of the {} is {:.3} at worst, {:.3} in the median (should be below \
                      {RHAT}): {apart}",
                     q.name, q.rhat_max, q.rhat_median
                 ));
