@@ -8,7 +8,6 @@ VENV := target/venv
 # The Rust tests, then real ArviZ on a real model file.
 test: $(VENV)/ready
 	$(CARGO) test --workspace
-	$(CARGO) build --workspace
 	$(VENV)/bin/python tests/arviz_open.py target/debug/gpfuse
 
 check: $(VENV)/ready
