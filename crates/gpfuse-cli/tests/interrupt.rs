@@ -57,7 +57,7 @@ fn nothing_is_kept_of_a_warm_up() {
         assert_eq!(run.code, Some(1), "{}", run.err);
         let last = run.err.lines().last().unwrap();
         assert_eq!(
-            last, "gpfuse: stopped before the warm-up ended: there are no draws to keep",
+            last, "gpfuse: sampling: stopped before the warm-up ended: there are no draws to keep",
             "{slow}: {}",
             run.err
         );

@@ -109,12 +109,7 @@ pub(super) fn fit_named(
     let bars = Bars::new(title, settings.sampler.chains);
     let fitted = fit(x, inputs.len(), y, settings, &bars);
     bars.clear();
-    let fitted = match fitted {
-        Err(_) if cancelled() => {
-            bail!("stopped before the warm-up ended: there are no draws to keep")
-        }
-        fitted => fitted?,
-    };
+    let fitted = fitted?;
     if fitted.draws.interrupted() {
         print::note(&format!(
             "interrupted: kept {} x {} of {} x {}",

@@ -75,26 +75,6 @@ pub fn rff_covariance(omega: &[f64], log_ell: &[f64], a: &[f64], b: &[f64]) -> f
     rows.map(|w| w.iter().zip(&lag).map(|(w, l)| w * l).sum::<f64>().cos()).sum::<f64>() / m
 }
 
-/// The [`report`] of random Fourier features with frequencies `omega` (M x d, row-major).
-pub fn rff_report(
-    kernel: Kernel,
-    omega: &[f64],
-    log_ell: &[f64],
-    points: &[f64],
-    range: f64,
-) -> Result<Approximation> {
-    let d = log_ell.len();
-    if d == 0 || omega.is_empty() || !omega.len().is_multiple_of(d) {
-        return Err(Error::Shape {
-            what: "frequencies of the approximation report".into(),
-            expected: format!("one row or more of {d} inputs"),
-            found: format!("{} values", omega.len()),
-        });
-    }
-    let row = |i: usize| &points[i * d..(i + 1) * d];
-    report(kernel, log_ell, points, range, |i, j| rff_covariance(omega, log_ell, row(i), row(j)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +125,5 @@ mod tests {
     fn wrong_shapes_are_refused() {
         assert!(report(Kernel::Rbf, &[0.0, 0.0], &[1.0; 3], 1.0, |_, _| 1.0).is_err());
         assert!(report(Kernel::Rbf, &[0.0], &[], 1.0, |_, _| 1.0).is_err());
-        assert!(rff_report(Kernel::Rbf, &[1.0; 3], &[0.0, 0.0], &[1.0; 4], 1.0).is_err());
     }
 }

@@ -38,7 +38,8 @@ impl<D> Problem<'_, D> {
     }
 }
 
-impl<D: Density> CostFunction for Problem<'_, D> {
+// For a reference: the executor takes its problem by value, and the best point is wanted after.
+impl<D: Density> CostFunction for &Problem<'_, D> {
     type Param = Vec<f64>;
     type Output = f64;
     type Error = Infallible;
@@ -48,7 +49,7 @@ impl<D: Density> CostFunction for Problem<'_, D> {
     }
 }
 
-impl<D: Density> Gradient for Problem<'_, D> {
+impl<D: Density> Gradient for &Problem<'_, D> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, q: &Vec<f64>) -> std::result::Result<Vec<f64>, Infallible> {
@@ -96,41 +97,14 @@ pub fn climb<D: Density>(
         best,
         fatal: RefCell::new(None),
     };
-    let Ok((cost, _)) = problem.cost_and_gradient(&start);
+    let shared = &problem;
+    let Ok((cost, _)) = shared.cost_and_gradient(&start);
     if cost == FORBIDDEN || steps == 0 {
         return problem.end();
     }
-    let shared = &problem;
     let solver =
         Lbfgs::new().unbounded().with_m_capacity(10).with_absolute_gradient_tolerance(1e-6);
     // An error of the line search is no failure: the best point met stands.
-    let _ = Executor::new(ByRef(shared), solver, FirstOrderState::new(start))
-        .max_iter(steps as u64)
-        .run();
+    let _ = Executor::new(shared, solver, FirstOrderState::new(start)).max_iter(steps as u64).run();
     problem.end()
-}
-
-/// The executor takes its problem by value; this lends it.
-struct ByRef<'a, 'b, D>(&'a Problem<'b, D>);
-
-impl<D: Density> CostFunction for ByRef<'_, '_, D> {
-    type Param = Vec<f64>;
-    type Output = f64;
-    type Error = Infallible;
-
-    fn cost(&self, q: &Vec<f64>) -> std::result::Result<f64, Infallible> {
-        self.0.cost(q)
-    }
-}
-
-impl<D: Density> Gradient for ByRef<'_, '_, D> {
-    type Gradient = Vec<f64>;
-
-    fn gradient(&self, q: &Vec<f64>) -> std::result::Result<Vec<f64>, Infallible> {
-        self.0.gradient(q)
-    }
-
-    fn cost_and_gradient(&self, q: &Vec<f64>) -> std::result::Result<(f64, Vec<f64>), Infallible> {
-        self.0.cost_and_gradient(q)
-    }
 }
