@@ -1,6 +1,6 @@
 //! The time of one gradient on one core, for each instruction set of this machine.
 //!
-//! `gradient [ROWS]`: the best of many single evaluations, in milliseconds and, for RFF, in
+//! `gradient [ROWS] [FREQUENCIES]`: the best of many single evaluations, in milliseconds and, for RFF, in
 //! nanoseconds per feature (a row, a GP, a frequency).
 
 use std::error::Error;
@@ -13,16 +13,18 @@ use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
 use gpfuse::model::{Data, Method, Model, Posterior, Priors};
 
-const FREQUENCIES: usize = 30;
 const FUNCTIONS: usize = 60;
-const REPEATS: usize = 500;
+/// Seconds spent on each figure.
+const PATIENCE: f64 = 0.3;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let rows: usize = std::env::args().nth(1).map_or(Ok(800), |n| n.parse())?;
+    let number =
+        |at: usize, usual: usize| std::env::args().nth(at).map_or(Ok(usual), |n| n.parse());
+    let (rows, frequencies) = (number(1, 800)?, number(2, 30)?);
     let x: Vec<f64> = (0..rows).map(|i| -5.0 + 10.0 * i as f64 / rows as f64).collect();
     let y: Vec<f64> = x.iter().map(|v| v.sin()).collect();
     let data = Arc::new(Data::new(&x, 1, &y)?);
-    let omega = (0..FREQUENCIES).map(|i| 0.1 * i as f64 - 1.4).collect();
+    let omega = (0..frequencies).map(|i| 0.1 * i as f64 - 1.4).collect();
     let rff = Basis::Rff(Rff::new(Kernel::Rbf, omega, 1)?);
     let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![FUNCTIONS])?;
     for level in Level::available() {
@@ -32,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Arc::new(Model::new(method, experts, basis.clone(), Priors::default())?);
                 let posterior = Posterior::new(model.clone(), data.clone())?.at_level(level);
                 let seconds = time(posterior)?;
-                let features = (rows * FREQUENCIES * model.layout().gps()) as f64;
+                let features = (rows * frequencies * model.layout().gps()) as f64;
                 let (name, each) = match basis {
                     Basis::Rff(_) => {
                         ("rff", format!("{:.2} ns a feature", seconds * 1e9 / features))
@@ -52,7 +54,8 @@ fn time(mut posterior: Posterior) -> Result<f64, Box<dyn Error>> {
     let q: Vec<f64> = (0..dim).map(|i| (i * 37 % 101) as f64 / 101.0 - 0.5).collect();
     let mut grad = vec![0.0; dim];
     let mut best = f64::INFINITY;
-    for _ in 0..REPEATS {
+    let all = Instant::now();
+    while all.elapsed().as_secs_f64() < PATIENCE {
         let begun = Instant::now();
         posterior.logp(&q, &mut grad)?;
         best = best.min(begun.elapsed().as_secs_f64());

@@ -30,7 +30,7 @@ impl Rows {
         }
         let n = x.len() / inputs;
         let blocks = n.div_ceil(ROWS);
-        let mut columns = vec![[0.0; ROWS]; blocks * inputs];
+        let mut columns = vec![Lanes::splat(0.0); blocks * inputs];
         for b in 0..blocks {
             for i in 0..inputs {
                 for r in 0..ROWS {
@@ -99,6 +99,6 @@ impl Rows {
 pub(crate) fn blocked(values: &[f64]) -> Vec<Lanes> {
     values
         .chunks(ROWS)
-        .map(|chunk| std::array::from_fn(|r| chunk[r.min(chunk.len() - 1)]))
+        .map(|chunk| std::array::from_fn(|r| chunk[r.min(chunk.len() - 1)]).into())
         .collect()
 }

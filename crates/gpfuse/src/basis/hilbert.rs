@@ -12,7 +12,7 @@ use super::{Cache, Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
 use crate::math::wide::{Wide, group};
-use crate::math::{Lanes, Partial, ROWS, WIDTH, total};
+use crate::math::{Lanes, Sums, ROWS, WIDTH, total};
 use crate::{Error, Result};
 
 /// The default half-width of the box, in half-ranges of the data.
@@ -171,8 +171,8 @@ impl Hilbert {
             stride /= self.sizes[i];
             let l = self.half_width[i];
             let norm = l.sqrt().recip();
-            let mut two_cos = [0.0; ROWS];
-            let (mut before, mut now) = ([0.0; ROWS], [0.0; ROWS]);
+            let mut two_cos = Lanes::splat(0.0);
+            let (mut before, mut now) = (Lanes::splat(0.0), Lanes::splat(0.0));
             for r in 0..ROWS {
                 let a = std::f64::consts::PI * (x[i][r] - self.centre[i] + l) / (2.0 * l);
                 let (s, c) = a.sin_cos();
@@ -336,12 +336,12 @@ fn forward_tile<V: Wide, const G: usize>(features: &[Lanes], coef: &[f64], f: &m
 }
 
 vectorised! {
-    fn adjoint = adjoint_kernel<wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]);
+    fn adjoint = adjoint_kernel<wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Sums]);
 }
 
 /// The reverse product, with the same tiles.
 #[inline(always)]
-fn adjoint_kernel<V: Wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Partial]) {
+fn adjoint_kernel<V: Wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Sums]) {
     for (ds, d_coefs) in d_f.chunks(3).zip(d_coef.chunks_mut(3 * features.len())) {
         match ds.len() {
             3 => adjoint_tile::<V, 3>(features, ds, d_coefs),
@@ -355,7 +355,7 @@ fn adjoint_kernel<V: Wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Part
 fn adjoint_tile<V: Wide, const G: usize>(
     features: &[Lanes],
     d_f: &[Lanes],
-    d_coef: &mut [Partial],
+    d_coef: &mut [Sums],
 ) {
     let functions = features.len();
     for (j, phi) in features.iter().enumerate() {

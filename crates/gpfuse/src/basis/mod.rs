@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::kernel::Kernel;
 use crate::math::simd::Level;
-use crate::math::{Lanes, Partial, ROWS, WIDTH};
+use crate::math::{Lanes, Sums};
 use crate::rows::Rows;
 pub use approximation::Approximation;
 pub use hilbert::Hilbert;
@@ -58,11 +58,13 @@ pub struct GpGrad<'a> {
 /// The parameters of `count` GPs as a basis uses them.
 #[derive(Debug, Clone, Default)]
 pub struct Coefs {
-    /// `scale * theta`, (count, features).
+    /// Hilbert: `scale * theta`, (count, features); RFF: amplitudes, (count, frequencies).
     coef: Vec<f64>,
     /// Hilbert, for the gradient: the scales, (count, features).
     scale: Vec<f64>,
-    /// RFF: `omega / ell`, (count, frequencies, inputs).
+    /// RFF: phases in quarter turns, (count, frequencies).
+    phase: Vec<f64>,
+    /// RFF: `omega / ell` in quarter turns, (count, frequencies, inputs).
     freq: Vec<f64>,
 }
 
@@ -72,9 +74,9 @@ pub struct Work {
     /// RFF: sines and cosines of the current block; Hilbert: its features.
     trig: Vec<Lanes>,
     /// Partial sums for the adjoint of `coef`, (count, features).
-    d_coef: Vec<Partial>,
+    d_coef: Vec<Sums>,
     /// RFF: partial sums for the adjoint of `freq`.
-    d_freq: Vec<Partial>,
+    d_freq: Vec<Sums>,
 }
 
 /// What a basis computes once for a set of rows: the Hilbert features, where they fit.
@@ -146,7 +148,7 @@ impl Basis {
         match self {
             Basis::Hilbert(b) if rows.len() * b.functions() <= CACHE_LIMIT => {
                 let mut features = Vec::with_capacity(rows.blocks() * b.functions());
-                let mut block = vec![[0.0; ROWS]; b.functions()];
+                let mut block = vec![Lanes::splat(0.0); b.functions()];
                 for i in 0..rows.blocks() {
                     b.features(rows.block(i), &mut block);
                     features.extend_from_slice(&block);
@@ -160,34 +162,39 @@ impl Basis {
     /// Room for the coefficients of `count` GPs; with `adjoint`, also for what the gradient
     /// needs of them.
     pub fn coefs(&self, count: usize, adjoint: bool) -> Coefs {
-        let features = count * self.features();
-        let (scale, freq) = match self {
-            Basis::Rff(b) => (0, count * b.omega().len()),
-            Basis::Hilbert(_) => (if adjoint { features } else { 0 }, 0),
-        };
-        Coefs { coef: vec![0.0; features], scale: vec![0.0; scale], freq: vec![0.0; freq] }
+        let zeros = |n: usize| vec![0.0; count * n];
+        match self {
+            Basis::Rff(b) => {
+                let m = b.frequencies();
+                let freq = zeros(b.omega().len());
+                Coefs { coef: zeros(m), phase: zeros(m), freq, ..Coefs::default() }
+            }
+            Basis::Hilbert(b) => {
+                let scale = zeros(if adjoint { b.functions() } else { 0 });
+                Coefs { coef: zeros(b.functions()), scale, ..Coefs::default() }
+            }
+        }
     }
 
     /// Working memory for `count` GPs; with `adjoint`, also for the reverse pass.
     pub fn work(&self, count: usize, adjoint: bool) -> Work {
         let (trig, freq) = match self {
             Basis::Rff(b) if adjoint => (2 * count * b.frequencies(), count * b.omega().len()),
-            // Without a reverse pass, one pair of lanes serves all frequencies in turn.
-            Basis::Rff(_) => (2, 0),
+            Basis::Rff(_) => (0, 0),
             Basis::Hilbert(b) => (b.functions(), 0),
         };
         let coef = if adjoint { count * self.features() } else { 0 };
         Work {
-            trig: vec![[0.0; ROWS]; trig],
-            d_coef: vec![[0.0; WIDTH]; coef],
-            d_freq: vec![[0.0; WIDTH]; freq],
+            trig: vec![Lanes::splat(0.0); trig],
+            d_coef: vec![Sums::splat(0.0); coef],
+            d_freq: vec![Sums::splat(0.0); freq],
         }
     }
 
     /// Turn the parameters of GP `g` into coefficients.
-    pub fn prepare(&self, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
+    pub fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         match self {
-            Basis::Rff(b) => b.prepare(g, p, coefs),
+            Basis::Rff(b) => b.prepare(level, g, p, coefs),
             Basis::Hilbert(b) => b.prepare(g, p, coefs),
         }
     }
@@ -217,12 +224,11 @@ impl Basis {
         rows: &Rows,
         b: usize,
         cache: &Cache,
-        coefs: &Coefs,
         work: &mut Work,
         d_f: &[Lanes],
     ) {
         match self {
-            Basis::Rff(basis) => basis.adjoint(level, rows.block(b), coefs, work, d_f),
+            Basis::Rff(basis) => basis.adjoint(level, rows.block(b), work, d_f),
             Basis::Hilbert(basis) => basis.adjoint(level, b, cache, work, d_f),
         }
     }
@@ -239,8 +245,8 @@ impl Basis {
 impl Work {
     /// Forget the adjoints, before the first block.
     pub fn clear(&mut self) {
-        self.d_coef.fill([0.0; WIDTH]);
-        self.d_freq.fill([0.0; WIDTH]);
+        self.d_coef.fill(Sums::splat(0.0));
+        self.d_freq.fill(Sums::splat(0.0));
     }
 }
 

@@ -4,16 +4,21 @@
 //! with omega drawn from the spectral density of the unit-lengthscale kernel,
 //! `phi(x) . phi(x')` is an unbiased estimate of `k(x, x') / var`. The scale is `sqrt(var)`.
 //! The frequencies are drawn once and then fixed; `ell` stretches all of them.
+//!
+//! A pair of coefficients is used as an amplitude and a phase: with
+//! `(c, s) = sqrt(var / M) (theta_cos, theta_sin) = A (cos p, sin p)`,
+//! `c cos a + s sin a = A cos(a - p)`: one product per feature instead of two, and as few in the
+//! reverse pass. Angles are in quarter turns, which need no reduction by pi.
 
 use serde::{Deserialize, Serialize};
 
 use super::frequencies::{self, Scheme};
 use super::{Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
-use crate::math::elementary::MAX_PHASE;
 use crate::math::simd::{Level, vectorised};
-use crate::math::wide::{Wide, group};
-use crate::math::{Lanes, Partial, ROWS, WIDTH, fma, sin_cos, total};
+use crate::math::turns::{MAX_TURN, polar, sin_cos, sin_cos_far};
+use crate::math::wide::{Wide, group, group_mut};
+use crate::math::{Lanes, Sums, ROWS, WIDTH, total};
 use crate::{Error, Result};
 
 /// A random-feature basis: its kernel and base frequencies, shared by all GPs of a model.
@@ -72,16 +77,16 @@ impl Rff {
         (0.5 * log_var).exp() / (self.frequencies() as f64).sqrt()
     }
 
-    pub(super) fn prepare(&self, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
-        let features = 2 * self.frequencies();
+    pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
+        let (m, len) = (self.frequencies(), self.omega.len());
+        let own = g * m..(g + 1) * m;
+        let Coefs { coef, phase, freq, .. } = coefs;
         let amplitude = self.amplitude(p.log_var);
-        for (c, t) in coefs.coef[g * features..].iter_mut().zip(p.theta) {
-            *c = amplitude * t;
-        }
-        let len = self.omega.len();
-        let freq = &mut coefs.freq[g * len..(g + 1) * len];
+        let (cos, sin) = p.theta.split_at(m);
+        to_polar(level, amplitude, cos, sin, &mut coef[own.clone()], &mut phase[own]);
+        let freq = &mut freq[g * len..(g + 1) * len];
         for i in 0..self.inputs {
-            let inverse = (-p.log_ell[i]).exp();
+            let inverse = std::f64::consts::FRAC_2_PI * (-p.log_ell[i]).exp();
             let own = self.omega.iter().skip(i).step_by(self.inputs);
             for (scaled, omega) in freq.iter_mut().skip(i).step_by(self.inputs).zip(own) {
                 *scaled = omega * inverse;
@@ -98,24 +103,21 @@ impl Rff {
         work: &mut Work,
         f: &mut [Lanes],
     ) {
-        let (keep, Coefs { coef, freq, .. }) = (!work.d_coef.is_empty(), coefs);
-        forward(level, x, reach, self.frequencies(), freq, coef, &mut work.trig, keep, f);
+        let Coefs { coef, phase, freq, .. } = coefs;
+        forward(level, x, reach, self.frequencies(), freq, phase, coef, &mut work.trig, f);
     }
 
-    pub(super) fn adjoint(
-        &self,
-        level: Level,
-        x: &[Lanes],
-        coefs: &Coefs,
-        work: &mut Work,
-        d_f: &[Lanes],
-    ) {
+    pub(super) fn adjoint(&self, level: Level, x: &[Lanes], work: &mut Work, d_f: &[Lanes]) {
         let Work { trig, d_coef, d_freq } = work;
-        adjoint(level, x, self.frequencies(), &coefs.coef, trig, d_f, d_coef, d_freq);
+        adjoint(level, x, self.frequencies(), trig, d_f, d_coef, d_freq);
     }
 
-    /// With `c = amplitude * theta`: `d theta = amplitude * dc`, `d log var = c . dc / 2`, and,
-    /// since `a = sum_i x_i omega_i / ell_i`, `d log ell_i = - sum_m freq_mi * d freq_mi`.
+    /// With the sums `U = sum_r df cos(a - p)`, `V = sum_r df sin(a - p)` and
+    /// `W_i = sum_r df sin(a - p) x_i` per frequency: since
+    /// `cos a = cos(a - p) cos p - sin(a - p) sin p`, `d theta_cos = k (U cos p - V sin p)` and
+    /// likewise `d theta_sin = k (V cos p + U sin p)` with `k = sqrt(var / M)`;
+    /// `d log var = sum_m A U / 2`; and, since `a = sum_i x_i omega_i / ell_i`,
+    /// `d log ell_i = sum_m A (omega_i / ell_i) W_i`.
     pub(super) fn finish(
         &self,
         g: usize,
@@ -124,123 +126,172 @@ impl Rff {
         work: &Work,
         grad: GpGrad<'_>,
     ) {
-        let features = 2 * self.frequencies();
+        let (m, inputs) = (self.frequencies(), self.inputs);
         let amplitude = self.amplitude(p.log_var);
-        let range = g * features..(g + 1) * features;
-        let mut d_log_var = 0.0;
-        for ((d, c), out) in
-            work.d_coef[range.clone()].iter().zip(&coefs.coef[range]).zip(grad.theta.iter_mut())
-        {
-            let d = total(d);
-            d_log_var += c * d;
-            *out += amplitude * d;
-        }
-        *grad.log_var += 0.5 * d_log_var;
-        let range = g * self.omega.len()..(g + 1) * self.omega.len();
-        for (at, (d, w)) in work.d_freq[range.clone()].iter().zip(&coefs.freq[range]).enumerate() {
-            grad.log_ell[at % self.inputs] -= w * total(d);
-        }
-    }
-}
-
-vectorised! {
-    fn forward = forward_kernel(
-        x: &[Lanes], reach: &[f64], m: usize, freq: &[f64], coef: &[f64],
-        trig: &mut [Lanes], keep: bool, f: &mut [Lanes],
-    );
-}
-
-#[inline(always)]
-fn forward_kernel<const FMA: bool>(
-    x: &[Lanes],
-    reach: &[f64],
-    m: usize,
-    freq: &[f64],
-    coef: &[f64],
-    trig: &mut [Lanes],
-    keep: bool,
-    f: &mut [Lanes],
-) {
-    let inputs = x.len();
-    for (g, f) in f.iter_mut().enumerate() {
-        *f = [0.0; ROWS];
-        let (cos_coef, sin_coef) = coef[g * 2 * m..(g + 1) * 2 * m].split_at(m);
+        let (cos, sin) = p.theta.split_at(m);
+        let (d_cos, d_sin) = grad.theta.split_at_mut(m);
         for j in 0..m {
-            let at = if keep { 2 * (g * m + j) } else { 0 };
-            let [cos, sin] = &mut trig[at..at + 2] else { return };
-            let w = &freq[(g * m + j) * inputs..(g * m + j + 1) * inputs];
-            phases::<FMA>(x, w, cos);
-            let (c, s) = (cos_coef[j], sin_coef[j]);
-            let largest: f64 = reach.iter().zip(w).map(|(x, w)| x * w.abs()).sum();
-            if largest <= MAX_PHASE {
-                for r in 0..ROWS {
-                    let (sine, cosine) = sin_cos::<FMA>(cos[r]);
-                    cos[r] = cosine;
-                    sin[r] = sine;
-                    f[r] = fma::<FMA>(c, cosine, fma::<FMA>(s, sine, f[r]));
-                }
-            } else {
-                for r in 0..ROWS {
-                    (sin[r], cos[r]) = cos[r].sin_cos();
-                    f[r] += c * cos[r] + s * sin[r];
-                }
+            let at = g * m + j;
+            let (u, v) = (total(&work.d_coef[2 * at]), total(&work.d_coef[2 * at + 1]));
+            let length = cos[j].hypot(sin[j]);
+            let (c, s) = if length > 0.0 { (cos[j] / length, sin[j] / length) } else { (1.0, 0.0) };
+            d_cos[j] += amplitude * (u * c - v * s);
+            d_sin[j] += amplitude * (v * c + u * s);
+            *grad.log_var += 0.5 * coefs.coef[at] * u;
+            let own = at * inputs..(at + 1) * inputs;
+            let parts = coefs.freq[own.clone()].iter().zip(&work.d_freq[own]);
+            for (out, (w, d)) in grad.log_ell.iter_mut().zip(parts) {
+                *out += std::f64::consts::FRAC_PI_2 * coefs.coef[at] * w * total(d);
             }
         }
     }
 }
 
-/// `a = sum_i x_i w_i` for each row of the block.
+vectorised! {
+    fn to_polar = to_polar_kernel(
+        scale: f64, cos: &[f64], sin: &[f64], amplitude: &mut [f64], phase: &mut [f64],
+    );
+}
+
 #[inline(always)]
-fn phases<const FMA: bool>(x: &[Lanes], w: &[f64], out: &mut Lanes) {
-    for r in 0..ROWS {
-        out[r] = x[0][r] * w[0];
+fn to_polar_kernel<const FMA: bool>(
+    scale: f64,
+    cos: &[f64],
+    sin: &[f64],
+    amplitude: &mut [f64],
+    phase: &mut [f64],
+) {
+    for ((c, s), (a, p)) in cos.iter().zip(sin).zip(amplitude.iter_mut().zip(phase)) {
+        let (length, angle) = polar::<FMA>(*c, *s);
+        (*a, *p) = (scale * length, angle);
     }
-    for (x, w) in x.iter().zip(w).skip(1) {
+}
+
+/// Groups of rows in flight at once.
+const TILE: usize = 2;
+
+vectorised! {
+    fn forward = forward_kernel<wide>(
+        x: &[Lanes], reach: &[f64], m: usize, freq: &[f64], phase: &[f64], amplitude: &[f64],
+        trig: &mut [Lanes], f: &mut [Lanes],
+    );
+}
+
+/// `f = sum_m A_m cos(a_m - p_m)`; the cosines and sines are left in `trig` where it has room.
+#[inline(always)]
+fn forward_kernel<V: Wide>(
+    x: &[Lanes],
+    reach: &[f64],
+    m: usize,
+    freq: &[f64],
+    phase: &[f64],
+    amplitude: &[f64],
+    trig: &mut [Lanes],
+    f: &mut [Lanes],
+) {
+    let inputs = x.len();
+    let mut pairs = trig.as_chunks_mut::<2>().0;
+    for (g, f) in f.iter_mut().enumerate() {
+        let own = g * m..(g + 1) * m;
+        let (phase, amplitude) = (&phase[own.clone()], &amplitude[own]);
+        let freq = &freq[g * m * inputs..(g + 1) * m * inputs];
+        let (own, rest) = pairs.split_at_mut(m.min(pairs.len()));
+        pairs = rest;
+        let far = |w: &[f64]| {
+            let largest: f64 = reach.iter().zip(w).map(|(x, w)| x * w.abs()).sum();
+            !(largest < MAX_TURN)
+        };
+        if freq.chunks(inputs).any(far) {
+            forward_far(x, freq, phase, amplitude, own, f);
+            continue;
+        }
+        for start in (0..ROWS / WIDTH).step_by(TILE) {
+            let mut sum = [V::splat(0.0); TILE];
+            for j in 0..m {
+                let (p, a) = (V::splat(-phase[j]), V::splat(amplitude[j]));
+                let mut angle = [p; TILE];
+                for (x, w) in x.iter().zip(&freq[j * inputs..(j + 1) * inputs]) {
+                    let w = V::splat(*w);
+                    for t in 0..TILE {
+                        angle[t] = w.fma(V::load(group(x, start + t)), angle[t]);
+                    }
+                }
+                // No closures here: they would not be compiled for the instruction set.
+                let mut sin = angle;
+                for t in 0..TILE {
+                    (sin[t], angle[t]) = sin_cos(angle[t]);
+                    sum[t] = a.fma(angle[t], sum[t]);
+                }
+                if let Some([kept_cos, kept_sin]) = own.get_mut(j) {
+                    for t in 0..TILE {
+                        angle[t].store(group_mut(kept_cos, start + t));
+                        sin[t].store(group_mut(kept_sin, start + t));
+                    }
+                }
+            }
+            for t in 0..TILE {
+                sum[t].store(group_mut(f, start + t));
+            }
+        }
+    }
+}
+
+/// The same for angles so large that only their remainders mean anything.
+#[cold]
+fn forward_far(
+    x: &[Lanes],
+    freq: &[f64],
+    phase: &[f64],
+    amplitude: &[f64],
+    trig: &mut [[Lanes; 2]],
+    f: &mut Lanes,
+) {
+    *f = Lanes::splat(0.0);
+    for (j, w) in freq.chunks(x.len()).enumerate() {
         for r in 0..ROWS {
-            out[r] = fma::<FMA>(x[r], *w, out[r]);
+            let angle = x.iter().zip(w).map(|(x, w)| x[r] * w).sum::<f64>() - phase[j];
+            let (sin, cos) = sin_cos_far(angle);
+            f[r] += amplitude[j] * cos;
+            if let Some(kept) = trig.get_mut(j) {
+                (kept[0][r], kept[1][r]) = (cos, sin);
+            }
         }
     }
 }
 
 vectorised! {
     fn adjoint = adjoint_kernel<wide>(
-        x: &[Lanes], m: usize, coef: &[f64], trig: &[Lanes], d_f: &[Lanes],
-        d_coef: &mut [Partial], d_freq: &mut [Partial],
+        x: &[Lanes], m: usize, trig: &[Lanes], d_f: &[Lanes],
+        d_coef: &mut [Sums], d_freq: &mut [Sums],
     );
 }
 
-/// With `f = sum_m c_m cos a_m + s_m sin a_m`: `dc = sum_r df cos`, `ds = sum_r df sin` and
-/// `d freq_i = sum_r df (s cos - c sin) x_i`.
+/// Adds this block's part to the sums U, V and W of [`Rff::finish`].
 #[inline(always)]
 fn adjoint_kernel<V: Wide>(
     x: &[Lanes],
     m: usize,
-    coef: &[f64],
     trig: &[Lanes],
     d_f: &[Lanes],
-    d_coef: &mut [Partial],
-    d_freq: &mut [Partial],
+    d_coef: &mut [Sums],
+    d_freq: &mut [Sums],
 ) {
     const GROUPS: usize = ROWS / WIDTH;
     let inputs = x.len();
+    let (pairs, d_coef) = (trig.as_chunks::<2>().0, d_coef.as_chunks_mut::<2>().0);
     for (g, df) in d_f.iter().enumerate() {
-        let (cos_coef, sin_coef) = coef[g * 2 * m..(g + 1) * 2 * m].split_at(m);
-        let (d_cos, d_sin) = d_coef[g * 2 * m..(g + 1) * 2 * m].split_at_mut(m);
-        for j in 0..m {
-            let at = g * m + j;
-            let (cos, sin) = (&trig[2 * at], &trig[2 * at + 1]);
-            let (c, s) = (V::splat(-cos_coef[j]), V::splat(sin_coef[j]));
-            let (mut dc, mut ds) = (V::load(&d_cos[j]), V::load(&d_sin[j]));
+        for at in g * m..(g + 1) * m {
+            let ([cos, sin], [d_u, d_v]) = (&pairs[at], &mut d_coef[at]);
+            let (mut u, mut v) = (V::load(d_u), V::load(d_v));
             let mut slope = [V::splat(0.0); GROUPS];
             for i in 0..GROUPS {
                 let df = V::load(group(df, i));
-                let (cos, sin) = (V::load(group(cos, i)), V::load(group(sin, i)));
-                dc = df.fma(cos, dc);
-                ds = df.fma(sin, ds);
-                slope[i] = df.mul(s.fma(cos, c.mul(sin)));
+                u = df.fma(V::load(group(cos, i)), u);
+                slope[i] = df.mul(V::load(group(sin, i)));
+                v = slope[i].add(v);
             }
-            dc.store(&mut d_cos[j]);
-            ds.store(&mut d_sin[j]);
+            u.store(d_u);
+            v.store(d_v);
             for (x, out) in x.iter().zip(&mut d_freq[at * inputs..(at + 1) * inputs]) {
                 let mut sum = V::load(out);
                 for i in 0..GROUPS {

@@ -1,4 +1,4 @@
-//! exp, ln, sin and cos without branches, accurate to about one unit in the last place.
+//! exp and ln without branches, accurate to about one unit in the last place.
 //!
 //! Range reduction and minimax coefficients are those of fdlibm (Sun Microsystems, 1993);
 //! integers are formed by adding a large constant, so that nothing leaves the vector
@@ -6,7 +6,7 @@
 
 /// `1.5 * 2^52`: added to a number of moderate size, it leaves the nearest integer in the low
 /// bits.
-const ROUND: f64 = 6_755_399_441_055_744.0;
+pub(super) const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// `a * b + c`.
 #[inline(always)]
@@ -77,57 +77,16 @@ pub(crate) fn ln<const FMA: bool>(x: f64) -> f64 {
     if x < 0.0 || x.is_nan() { f64::NAN } else { y }
 }
 
-/// The largest phase for which [`sin_cos`] keeps its accuracy; beyond it, use `f64::sin_cos`.
-pub(crate) const MAX_PHASE: f64 = 1e5;
-
-/// `(sin x, cos x)` for `|x| <= MAX_PHASE`: Cody and Waite's reduction by a three-part pi/2,
-/// then a minimax polynomial each, exchanged and signed by the quadrant.
-#[inline(always)]
-pub(crate) fn sin_cos<const FMA: bool>(x: f64) -> (f64, f64) {
-    let shifted = fma::<FMA>(x, std::f64::consts::FRAC_2_PI, ROUND);
-    let k = shifted - ROUND;
-    let quadrant = shifted.to_bits();
-    // Each part has 33 bits, so that with k below 2^20 the products are exact.
-    let r = fma::<FMA>(k, -1.570_796_326_734_125_6, x);
-    let r = fma::<FMA>(k, -6.077_100_506_303_966e-11, r);
-    let r = fma::<FMA>(k, -2.022_266_248_795_950_6e-21, r);
-    let z = r * r;
-
-    let mut s = 1.589_690_995_211_55e-10;
-    s = fma::<FMA>(s, z, -2.505_076_025_340_686_3e-8);
-    s = fma::<FMA>(s, z, 2.755_731_370_707_006_8e-6);
-    s = fma::<FMA>(s, z, -1.984_126_982_985_795e-4);
-    s = fma::<FMA>(s, z, 8.333_333_333_322_49e-3);
-    s = fma::<FMA>(s, z, -1.666_666_666_666_663_2e-1);
-    let sin = fma::<FMA>(s * z, r, r);
-
-    let mut c = -1.135_964_755_778_819_5e-11;
-    c = fma::<FMA>(c, z, 2.087_572_321_298_175e-9);
-    c = fma::<FMA>(c, z, -2.755_731_435_139_066_3e-7);
-    c = fma::<FMA>(c, z, 2.480_158_728_947_673e-5);
-    c = fma::<FMA>(c, z, -1.388_888_888_887_411e-3);
-    c = fma::<FMA>(c, z, 4.166_666_666_666_66e-2);
-    let half = 0.5 * z;
-    let w = 1.0 - half;
-    let cos = w + fma::<FMA>(z * z, c, (1.0 - w) - half);
-
-    let odd = quadrant & 1 != 0;
-    let (a, b) = if odd { (cos, sin) } else { (sin, cos) };
-    let sin_sign = (quadrant & 2) << 62;
-    let cos_sign = (quadrant.wrapping_add(1) & 2) << 62;
-    (f64::from_bits(a.to_bits() ^ sin_sign), f64::from_bits(b.to_bits() ^ cos_sign))
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use rand::RngExt;
 
-    fn ulps(a: f64, b: f64) -> f64 {
+    pub(crate) fn ulps(a: f64, b: f64) -> f64 {
         if a == b { 0.0 } else { (a - b).abs() / (b.abs() * f64::EPSILON) }
     }
 
-    fn uniform(n: usize, low: f64, high: f64) -> impl Iterator<Item = f64> {
+    pub(crate) fn uniform(n: usize, low: f64, high: f64) -> impl Iterator<Item = f64> {
         let mut rng = crate::random::stream(1, crate::random::Purpose::Predict, 0);
         (0..n).map(move |_| low + (high - low) * rng.random::<f64>())
     }
@@ -159,18 +118,5 @@ mod tests {
         assert_eq!(ln::<false>(0.0), f64::NEG_INFINITY);
         assert_eq!(ln::<false>(f64::INFINITY), f64::INFINITY);
         assert!(ln::<false>(-1.0).is_nan() && ln::<false>(f64::NAN).is_nan());
-    }
-
-    #[test]
-    fn sin_cos_agrees_with_the_standard_library() {
-        let multiples = (-20_000..20_000).map(|k| k as f64 * std::f64::consts::FRAC_PI_4);
-        let narrow = uniform(200_000, -20.0, 20.0);
-        for x in uniform(400_000, -MAX_PHASE, MAX_PHASE).chain(narrow).chain(multiples) {
-            let (s, c) = x.sin_cos();
-            for (a, b) in [sin_cos::<false>(x), sin_cos::<true>(x)] {
-                assert!(ulps(a, s) <= 2.0 && ulps(b, c) <= 2.0, "{x}: {a} {s} {b} {c}");
-            }
-        }
-        assert!(sin_cos::<false>(f64::NAN).0.is_nan());
     }
 }

@@ -6,11 +6,14 @@
 //! instruction set by [`simd`].
 
 pub(crate) mod elementary;
+mod line;
 pub(crate) mod normal;
 pub mod simd;
+pub(crate) mod turns;
 pub(crate) mod wide;
 
-pub(crate) use elementary::{exp, fma, ln, sin_cos};
+pub use line::Line;
+pub(crate) use elementary::{exp, fma, ln};
 
 /// `ln(2 pi) / 2`, the constant of a normal log density.
 pub(crate) const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;
@@ -20,7 +23,7 @@ pub(crate) const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;
 pub const ROWS: usize = 64;
 
 /// One column of a block of rows.
-pub type Lanes = [f64; ROWS];
+pub type Lanes = Line<ROWS>;
 
 /// Sums run in this many interleaved partial sums, whatever the instruction set, so that the
 /// order of additions never depends on the machine's vector width.
@@ -28,6 +31,9 @@ pub(crate) const WIDTH: usize = 8;
 
 /// Partial sums of one quantity.
 pub(crate) type Partial = [f64; WIDTH];
+
+/// Partial sums in long arrays.
+pub(crate) type Sums = Line<WIDTH>;
 
 /// The total of partial sums, by a fixed tree.
 #[inline(always)]

@@ -19,6 +19,13 @@ pub(crate) trait Wide: Copy {
     fn fma(self, b: Self, c: Self) -> Self;
     /// `self * b`.
     fn mul(self, b: Self) -> Self;
+    /// `self + b`.
+    fn add(self, b: Self) -> Self;
+    /// `self - b`.
+    fn sub(self, b: Self) -> Self;
+    /// The point `(cos, sin)` turned by as many quarter turns as the lowest two bits of `self`
+    /// say: `(sin, cos)` of the turned point.
+    fn quarters(self, sin: Self, cos: Self) -> (Self, Self);
 }
 
 /// Group `c` of the numbers of a column.
@@ -26,6 +33,12 @@ pub(crate) trait Wide: Copy {
 pub(crate) fn group(column: &Lanes, c: usize) -> &[f64; WIDTH] {
     const { assert!(ROWS.is_multiple_of(WIDTH)) };
     &column.as_chunks::<WIDTH>().0[c]
+}
+
+/// Group `c` of the numbers of a column, to write to.
+#[inline(always)]
+pub(crate) fn group_mut(column: &mut Lanes, c: usize) -> &mut [f64; WIDTH] {
+    &mut column.as_chunks_mut::<WIDTH>().0[c]
 }
 
 impl Wide for [f64; WIDTH] {
@@ -48,6 +61,24 @@ impl Wide for [f64; WIDTH] {
     #[inline(always)]
     fn mul(self, b: Self) -> Self {
         std::array::from_fn(|i| self[i] * b[i])
+    }
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        std::array::from_fn(|i| self[i] + b[i])
+    }
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        std::array::from_fn(|i| self[i] - b[i])
+    }
+    #[inline(always)]
+    fn quarters(self, sin: Self, cos: Self) -> (Self, Self) {
+        let turned: [(f64, f64); WIDTH] = std::array::from_fn(|i| {
+            let count = self[i].to_bits();
+            let (s, c) = if count & 1 == 0 { (sin[i], cos[i]) } else { (cos[i], sin[i]) };
+            let (s_sign, c_sign) = ((count & 2) << 62, (count.wrapping_add(1) & 2) << 62);
+            (f64::from_bits(s.to_bits() ^ s_sign), f64::from_bits(c.to_bits() ^ c_sign))
+        });
+        (turned.map(|t| t.0), turned.map(|t| t.1))
     }
 }
 
@@ -97,6 +128,40 @@ pub(crate) mod x86 {
             // SAFETY: AVX is there, as the module says.
             unsafe { Avx2(_mm256_mul_pd(self.0, b.0), _mm256_mul_pd(self.1, b.1)) }
         }
+        #[inline(always)]
+        fn add(self, b: Self) -> Self {
+            // SAFETY: AVX is there, as the module says.
+            unsafe { Avx2(_mm256_add_pd(self.0, b.0), _mm256_add_pd(self.1, b.1)) }
+        }
+        #[inline(always)]
+        fn sub(self, b: Self) -> Self {
+            // SAFETY: AVX is there, as the module says.
+            unsafe { Avx2(_mm256_sub_pd(self.0, b.0), _mm256_sub_pd(self.1, b.1)) }
+        }
+        #[inline(always)]
+        fn quarters(self, sin: Self, cos: Self) -> (Self, Self) {
+            let (low, high) = (half(self.0, sin.0, cos.0), half(self.1, sin.1, cos.1));
+            return (Avx2(low.0, high.0), Avx2(low.1, high.1));
+            #[inline(always)]
+            fn half(count: __m256d, sin: __m256d, cos: __m256d) -> (__m256d, __m256d) {
+                // SAFETY: AVX2 is there, as the module says.
+                unsafe {
+                    let sign = _mm256_set1_pd(-0.0);
+                    let count = _mm256_castpd_si256(count);
+                    // Bit 0 as the sign bit, which is all that a blend looks at; bit 1 as a sign.
+                    let odd = _mm256_castsi256_pd(_mm256_slli_epi64::<63>(count));
+                    let s_sign = _mm256_castsi256_pd(_mm256_slli_epi64::<62>(count));
+                    // Bit 1 of count + 1 is bit 1 of count, flipped where bit 0 is set.
+                    let c_sign = _mm256_xor_pd(s_sign, odd);
+                    let s = _mm256_blendv_pd(sin, cos, odd);
+                    let c = _mm256_blendv_pd(cos, sin, odd);
+                    (
+                        _mm256_xor_pd(s, _mm256_and_pd(s_sign, sign)),
+                        _mm256_xor_pd(c, _mm256_and_pd(c_sign, sign)),
+                    )
+                }
+            }
+        }
     }
 
     impl Wide for Avx512 {
@@ -124,6 +189,34 @@ pub(crate) mod x86 {
         fn mul(self, b: Self) -> Self {
             // SAFETY: AVX-512 is there, as the module says.
             unsafe { Avx512(_mm512_mul_pd(self.0, b.0)) }
+        }
+        #[inline(always)]
+        fn add(self, b: Self) -> Self {
+            // SAFETY: AVX-512 is there, as the module says.
+            unsafe { Avx512(_mm512_add_pd(self.0, b.0)) }
+        }
+        #[inline(always)]
+        fn sub(self, b: Self) -> Self {
+            // SAFETY: AVX-512 is there, as the module says.
+            unsafe { Avx512(_mm512_sub_pd(self.0, b.0)) }
+        }
+        #[inline(always)]
+        fn quarters(self, sin: Self, cos: Self) -> (Self, Self) {
+            // SAFETY: AVX-512 is there, as the module says.
+            unsafe {
+                let sign = _mm512_set1_pd(-0.0);
+                let count = _mm512_castpd_si512(self.0);
+                let odd = _mm512_test_epi64_mask(count, _mm512_set1_epi64(1));
+                let s_sign = _mm512_castsi512_pd(_mm512_slli_epi64::<62>(count));
+                let next = _mm512_add_epi64(count, _mm512_set1_epi64(1));
+                let c_sign = _mm512_castsi512_pd(_mm512_slli_epi64::<62>(next));
+                let s = _mm512_mask_blend_pd(odd, sin.0, cos.0);
+                let c = _mm512_mask_blend_pd(odd, cos.0, sin.0);
+                (
+                    Avx512(_mm512_xor_pd(s, _mm512_and_pd(s_sign, sign))),
+                    Avx512(_mm512_xor_pd(c, _mm512_and_pd(c_sign, sign))),
+                )
+            }
         }
     }
 }
@@ -166,6 +259,36 @@ pub(crate) mod arm {
         fn mul(self, b: Self) -> Self {
             // SAFETY: NEON is part of every aarch64 machine.
             unsafe { Neon(std::array::from_fn(|i| vmulq_f64(self.0[i], b.0[i]))) }
+        }
+        #[inline(always)]
+        fn add(self, b: Self) -> Self {
+            // SAFETY: NEON is part of every aarch64 machine.
+            unsafe { Neon(std::array::from_fn(|i| vaddq_f64(self.0[i], b.0[i]))) }
+        }
+        #[inline(always)]
+        fn sub(self, b: Self) -> Self {
+            // SAFETY: NEON is part of every aarch64 machine.
+            unsafe { Neon(std::array::from_fn(|i| vsubq_f64(self.0[i], b.0[i]))) }
+        }
+        #[inline(always)]
+        fn quarters(self, sin: Self, cos: Self) -> (Self, Self) {
+            // SAFETY: NEON is part of every aarch64 machine.
+            let pair = |count: float64x2_t, sin: float64x2_t, cos: float64x2_t| unsafe {
+                let one = vdupq_n_u64(1);
+                let sign = vdupq_n_u64(1 << 63);
+                let count = vreinterpretq_u64_f64(count);
+                let odd = vtstq_u64(count, one);
+                let s_sign = vandq_u64(vshlq_n_u64::<62>(count), sign);
+                let c_sign = vandq_u64(vshlq_n_u64::<62>(vaddq_u64(count, one)), sign);
+                let s = vreinterpretq_u64_f64(vbslq_f64(odd, cos, sin));
+                let c = vreinterpretq_u64_f64(vbslq_f64(odd, sin, cos));
+                (
+                    vreinterpretq_f64_u64(veorq_u64(s, s_sign)),
+                    vreinterpretq_f64_u64(veorq_u64(c, c_sign)),
+                )
+            };
+            let turned: [_; 4] = std::array::from_fn(|i| pair(self.0[i], sin.0[i], cos.0[i]));
+            (Neon(turned.map(|t| t.0)), Neon(turned.map(|t| t.1)))
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::simd::Level;
-use crate::math::{Lanes, ROWS};
+use crate::math::Lanes;
 use crate::pool::{log_softmax, log_softmax_adjoint};
 
 /// How the gates' GPs become log weights.
@@ -29,7 +29,7 @@ impl Gate {
     pub(super) fn weigh(self, level: Level, log_w: &mut [Lanes]) {
         if self == Gate::Softmax {
             if let Some(last) = log_w.last_mut() {
-                *last = [0.0; ROWS];
+                *last = Lanes::splat(0.0);
             }
             log_softmax(level, log_w);
         }

@@ -173,7 +173,7 @@ impl Model {
         let gps = self.layout.gps();
         Scratch {
             work: self.basis.work(gps, adjoint),
-            f: vec![[0.0; ROWS]; gps],
+            f: vec![Lanes::splat(0.0); gps],
             experts: ExpertBlock::new(self.experts),
         }
     }
@@ -202,11 +202,11 @@ impl Model {
     }
 
     /// Turn the parameters `q` into coefficients, for any number of [`Model::experts_on`].
-    pub fn prepare(&self, q: &[f64], coefs: &mut Coefs) {
+    pub fn prepare(&self, level: Level, q: &[f64], coefs: &mut Coefs) {
         for bank in &self.layout.banks {
             for k in 0..bank.count {
                 let gp = self.layout.gp(bank, k, q);
-                self.basis.prepare(bank.first + k, gp, coefs);
+                self.basis.prepare(level, bank.first + k, gp, coefs);
             }
         }
     }

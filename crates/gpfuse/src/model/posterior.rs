@@ -75,7 +75,7 @@ impl Posterior {
         let cache = Arc::new(model.basis().cache(&data.rows));
         let (coefs, scratch) = (model.coefs(true), model.scratch(true));
         let adjoint = ExpertBlock::new(model.experts());
-        let d_f = vec![[0.0; ROWS]; model.layout().gps()];
+        let d_f = vec![Lanes::splat(0.0); model.layout().gps()];
         let level = Level::detect();
         Ok(Posterior { model, data, cache, level, coefs, scratch, adjoint, d_f })
     }
@@ -92,7 +92,7 @@ impl Posterior {
 
     /// The log likelihood of each row at `q`.
     pub fn pointwise(&mut self, q: &[f64], out: &mut [f64]) {
-        self.model.prepare(q, &mut self.coefs);
+        self.model.prepare(self.level, q, &mut self.coefs);
         for b in 0..self.data.rows.blocks() {
             let filled = self.data.rows.filled(b);
             let lanes = self.block(b);
@@ -127,7 +127,7 @@ impl Posterior {
     /// Call `each(kind, row, value)` with what relabelling the experts does not change at each
     /// row: 0, the log likelihood; 1, the fused mean; 2, the largest log weight.
     pub fn invariants(&mut self, q: &[f64], mut each: impl FnMut(usize, usize, f64)) {
-        self.model.prepare(q, &mut self.coefs);
+        self.model.prepare(self.level, q, &mut self.coefs);
         let pool = self.model.pool();
         let mut fused = pool.room(self.model.experts());
         for b in 0..self.data.rows.blocks() {
@@ -149,14 +149,14 @@ impl Posterior {
     fn block(&mut self, b: usize) -> Lanes {
         let Posterior { model, data, cache, level, coefs, scratch, adjoint, .. } = self;
         model.experts_on(*level, &data.rows, b, cache, data.given.as_ref(), coefs, scratch);
-        let mut lanes = [0.0; ROWS];
+        let mut lanes = Lanes::splat(0.0);
         model.pool().log_density(*level, &data.y[b], &scratch.experts, &mut lanes, adjoint);
         lanes
     }
 
     /// The log likelihood at `q`, its gradient added to `grad`.
     fn log_likelihood(&mut self, q: &[f64], grad: &mut [f64]) -> f64 {
-        self.model.prepare(q, &mut self.coefs);
+        self.model.prepare(self.level, q, &mut self.coefs);
         self.scratch.work.clear();
         let mut sum = 0.0;
         for b in 0..self.data.rows.blocks() {
@@ -178,7 +178,7 @@ impl Posterior {
 
     /// Carry the adjoints of block `b` from the experts to the coefficients.
     fn back(&mut self, b: usize, filled: usize) {
-        let Posterior { model, data, cache, level, coefs, scratch, adjoint, d_f } = self;
+        let Posterior { model, data, cache, level, scratch, adjoint, d_f, .. } = self;
         model.gate().adjoint(*level, &scratch.experts.log_w, &mut adjoint.log_w);
         for bank in &model.layout().banks {
             let source = match bank.role {
@@ -192,7 +192,7 @@ impl Posterior {
                 d[filled..].fill(0.0);
             }
         }
-        model.basis().adjoint(*level, &data.rows, b, cache, coefs, &mut scratch.work, d_f);
+        model.basis().adjoint(*level, &data.rows, b, cache, &mut scratch.work, d_f);
     }
 }
 

@@ -30,7 +30,7 @@ fn precision<const FMA: bool>(
         }
     }
     softmax_kernel::<FMA>(share, log_tau);
-    *mean = [0.0; ROWS];
+    *mean = Lanes::splat(0.0);
     for (k, p) in share.iter().enumerate() {
         for r in 0..ROWS {
             mean[r] = fma::<FMA>(p[r], experts.mu[k][r], mean[r]);
@@ -45,9 +45,9 @@ fn log_density_kernel<const FMA: bool>(
     log_density: &mut Lanes,
     d: &mut ExpertBlock,
 ) {
-    let (mut log_tau, mut mean) = ([0.0; ROWS], [0.0; ROWS]);
+    let (mut log_tau, mut mean) = (Lanes::splat(0.0), Lanes::splat(0.0));
     precision::<FMA>(experts, &mut d.log_w, &mut log_tau, &mut mean);
-    let (mut pull, mut half) = ([0.0; ROWS], [0.0; ROWS]);
+    let (mut pull, mut half) = (Lanes::splat(0.0), Lanes::splat(0.0));
     for r in 0..ROWS {
         let root = exp::<FMA>(0.5 * log_tau[r]);
         let u = (y[r] - mean[r]) * root;
@@ -86,7 +86,7 @@ fn fuse_kernel<const FMA: bool>(
 }
 
 pub(super) fn fuse(level: crate::math::simd::Level, experts: &ExpertBlock, out: &mut Components) {
-    let mut share = vec![[0.0; ROWS]; experts.experts()];
-    out.log_weight[0] = [0.0; ROWS];
+    let mut share = vec![Lanes::splat(0.0); experts.experts()];
+    out.log_weight[0] = Lanes::splat(0.0);
     fuse_into(level, experts, &mut share, &mut out.mean[0], &mut out.sd[0]);
 }

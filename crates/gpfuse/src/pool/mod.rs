@@ -37,7 +37,7 @@ pub struct ExpertBlock {
 impl ExpertBlock {
     /// Room for `experts` experts.
     pub fn new(experts: usize) -> ExpertBlock {
-        let lanes = || vec![[0.0; ROWS]; experts];
+        let lanes = || vec![Lanes::splat(0.0); experts];
         ExpertBlock { mu: lanes(), log_sd: lanes(), log_w: lanes() }
     }
 
@@ -92,7 +92,7 @@ impl Pool {
 
     /// Room for the components of `experts` experts.
     pub fn room(self, experts: usize) -> Components {
-        let lanes = || vec![[0.0; ROWS]; self.components(experts)];
+        let lanes = || vec![Lanes::splat(0.0); self.components(experts)];
         Components { log_weight: lanes(), mean: lanes(), sd: lanes() }
     }
 }
@@ -102,13 +102,13 @@ impl Pool {
 #[inline(always)]
 pub(crate) fn softmax_kernel<const FMA: bool>(v: &mut [Lanes], total: &mut Lanes) {
     // Not minus infinity: a row of which every weight underflowed must not become NaN.
-    let mut top = [-1e300; ROWS];
+    let mut top = Lanes::splat(-1e300);
     for v in v.iter() {
         for r in 0..ROWS {
             top[r] = if v[r] > top[r] { v[r] } else { top[r] };
         }
     }
-    let mut sum = [0.0; ROWS];
+    let mut sum = Lanes::splat(0.0);
     for v in v.iter_mut() {
         for r in 0..ROWS {
             v[r] = exp::<FMA>(v[r] - top[r]);
@@ -133,13 +133,13 @@ vectorised! {
 
 #[inline(always)]
 fn log_softmax_kernel<const FMA: bool>(v: &mut [Lanes]) {
-    let mut top = [f64::MIN; ROWS];
+    let mut top = Lanes::splat(f64::MIN);
     for v in v.iter() {
         for r in 0..ROWS {
             top[r] = if v[r] > top[r] { v[r] } else { top[r] };
         }
     }
-    let mut sum = [0.0; ROWS];
+    let mut sum = Lanes::splat(0.0);
     for v in v.iter() {
         for r in 0..ROWS {
             sum[r] += exp::<FMA>(v[r] - top[r]);
@@ -163,7 +163,7 @@ vectorised! {
 
 #[inline(always)]
 fn log_softmax_adjoint_kernel<const FMA: bool>(log_w: &[Lanes], d: &mut [Lanes]) {
-    let mut sum = [0.0; ROWS];
+    let mut sum = Lanes::splat(0.0);
     for d in d.iter() {
         for r in 0..ROWS {
             sum[r] += d[r];

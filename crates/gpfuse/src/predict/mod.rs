@@ -82,7 +82,7 @@ impl Predictor {
             .iter()
             .map(|q| {
                 let mut coefs = model.coefs(false);
-                model.prepare(q, &mut coefs);
+                model.prepare(Level::detect(), q, &mut coefs);
                 coefs
             })
             .collect();
