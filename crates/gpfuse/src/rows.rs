@@ -1,6 +1,6 @@
 //! Inputs laid out for the vector kernels: blocks of rows, one column after the other.
 
-use crate::math::{Lanes, ROWS};
+use crate::math::{Lanes, ROWS, WIDTH};
 use crate::{Error, Result};
 
 /// Input rows in blocks of [`ROWS`]; the last block is padded by repeating its first row.
@@ -77,6 +77,11 @@ impl Rows {
     /// How many rows of block `b` are real.
     pub fn filled(&self, b: usize) -> usize {
         (self.n - b * ROWS).min(ROWS)
+    }
+
+    /// How many groups of rows of block `b` hold real rows.
+    pub(crate) fn groups(&self, b: usize) -> usize {
+        self.filled(b).div_ceil(WIDTH)
     }
 
     /// The columns of block `b`, one per input.

@@ -6,13 +6,16 @@
 //! spectral density S. The features do not depend on the hyperparameters: all GPs of a model
 //! share one block of them.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Coefs, GpGrad, GpParams, Work};
+use super::{Adjoints, Cache, Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
-use crate::math::wide::{Wide, group};
-use crate::math::{Lanes, Sums, ROWS, WIDTH, total};
+use crate::math::wide::{Wide, group, group_mut};
+use crate::math::{Lanes, ROWS, Sums, WIDTH, total};
+use crate::rows::Rows;
 use crate::{Error, Result};
 
 /// The default half-width of the box, in half-ranges of the data.
@@ -237,7 +240,7 @@ impl Hilbert {
     pub(super) fn forward(
         &self,
         level: Level,
-        x: &[Lanes],
+        rows: &Rows,
         b: usize,
         cache: &Cache,
         coefs: &Coefs,
@@ -245,24 +248,33 @@ impl Hilbert {
         f: &mut [Lanes],
     ) {
         let functions = self.functions();
-        if cache.features.is_empty() {
-            self.features(x, &mut work.trig);
-        }
-        let features = cache.features.get(b * functions..(b + 1) * functions);
-        forward(level, features.unwrap_or(&work.trig), &coefs.coef, f);
+        let features = match cache.features.get(b * functions..(b + 1) * functions) {
+            Some(kept) => kept,
+            None => {
+                let slot = b % (work.trig.len() / functions);
+                let own = &mut work.trig[slot * functions..(slot + 1) * functions];
+                self.features(rows.block(b), own);
+                own
+            }
+        };
+        forward(level, features, &coefs.coef, rows.groups(b), f);
     }
 
     pub(super) fn adjoint(
         &self,
         level: Level,
-        b: usize,
+        rows: &Rows,
+        blocks: Range<usize>,
         cache: &Cache,
-        work: &mut Work,
+        work: &Work,
         d_f: &[Lanes],
+        out: &mut Adjoints,
     ) {
         let functions = self.functions();
-        let features = cache.features.get(b * functions..(b + 1) * functions);
-        adjoint(level, features.unwrap_or(&work.trig), d_f, &mut work.d_coef);
+        let kept = cache.features.get(blocks.start * functions..blocks.end * functions);
+        let features = kept.unwrap_or(&work.trig[..blocks.len() * functions]);
+        let groups = (blocks.len() - 1) * ROWS / WIDTH + rows.groups(blocks.end - 1);
+        adjoint(level, features, functions, d_f, groups, &mut out.coef);
     }
 
     /// With `c_j = sqrt(var S_j) theta_j`: `d theta_j = scale_j dc_j`,
@@ -273,14 +285,14 @@ impl Hilbert {
         g: usize,
         p: GpParams<'_>,
         coefs: &Coefs,
-        work: &Work,
+        sums: &Adjoints,
         grad: GpGrad<'_>,
     ) {
         let functions = self.functions();
         let spectrum = self.kernel.spectrum(self.inputs());
         for (j, parts) in self.scaled_squares(p.log_ell).enumerate() {
             let at = g * functions + j;
-            let d = total(&work.d_coef[at]);
+            let d = total(&sums.coef[at]);
             let half = 0.5 * coefs.coef[at] * d;
             grad.theta[j] += coefs.scale[at] * d;
             *grad.log_var += half;
@@ -293,81 +305,157 @@ impl Hilbert {
 }
 
 vectorised! {
-    fn forward = forward_kernel<wide>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]);
+    fn forward = forward_kernel<wide>(
+        features: &[Lanes], coef: &[f64], groups: usize, f: &mut [Lanes],
+    );
 }
 
-/// Function values, a matrix product: GPs in threes, so that a feature is read once for three.
+/// Function values of the first `groups` groups of rows, a matrix product in tiles that stay in
+/// registers: a feature is read once for several GPs.
 #[inline(always)]
-fn forward_kernel<V: Wide>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]) {
-    for (fs, coefs) in f.chunks_mut(3).zip(coef.chunks(3 * features.len())) {
-        match fs.len() {
-            3 => forward_tile::<V, 3>(features, coefs, fs),
-            2 => forward_tile::<V, 2>(features, coefs, fs),
-            _ => forward_tile::<V, 1>(features, coefs, fs),
+fn forward_kernel<V: Wide>(features: &[Lanes], coef: &[f64], groups: usize, mut f: &mut [Lanes]) {
+    let mut first = 0;
+    while !f.is_empty() {
+        let count = share::<V>(f.len());
+        let (own, rest) = f.split_at_mut(count);
+        let coef = &coef[first * features.len()..(first + count) * features.len()];
+        match count {
+            4 => forward_tile::<V, 4>(features, coef, groups, own),
+            3 => forward_tile::<V, 3>(features, coef, groups, own),
+            2 => forward_tile::<V, 2>(features, coef, groups, own),
+            _ => forward_tile::<V, 1>(features, coef, groups, own),
         }
+        (f, first) = (rest, first + count);
     }
 }
 
-/// Groups of rows that a tile of the products holds in registers at once.
+/// How many of `left` GPs to take at once: few enough for the registers, and so that all shares
+/// are about equal.
+#[inline(always)]
+fn share<V: Wide>(left: usize) -> usize {
+    left.div_ceil(left.div_ceil(if V::MANY { 4 } else { 3 }))
+}
+
+/// Groups of rows that a tile of the product holds in registers at once.
 const TILE: usize = 4;
 
 #[inline(always)]
-fn forward_tile<V: Wide, const G: usize>(features: &[Lanes], coef: &[f64], f: &mut [Lanes]) {
+fn forward_tile<V: Wide, const G: usize>(
+    features: &[Lanes],
+    coef: &[f64],
+    groups: usize,
+    f: &mut [Lanes],
+) {
     let functions = features.len();
-    let coefs: [&[f64]; G] = std::array::from_fn(|g| &coef[g * functions..(g + 1) * functions]);
-    for start in (0..ROWS / WIDTH).step_by(TILE) {
+    for start in (0..groups.min(ROWS / WIDTH)).step_by(TILE) {
         let mut sum = [[V::splat(0.0); TILE]; G];
         for (j, phi) in features.iter().enumerate() {
-            let c: [V; G] = std::array::from_fn(|g| V::splat(coefs[g][j]));
+            let mut phis = [V::splat(0.0); TILE];
             for t in 0..TILE {
-                let phi = V::load(group(phi, start + t));
-                for g in 0..G {
-                    sum[g][t] = c[g].fma(phi, sum[g][t]);
+                phis[t] = V::load(group(phi, start + t));
+            }
+            for g in 0..G {
+                let c = V::splat(coef[g * functions + j]);
+                for t in 0..TILE {
+                    sum[g][t] = c.fma(phis[t], sum[g][t]);
                 }
             }
         }
         for g in 0..G {
-            let out = f[g].as_chunks_mut::<WIDTH>().0;
             for t in 0..TILE {
-                sum[g][t].store(&mut out[start + t]);
+                sum[g][t].store(group_mut(&mut f[g], start + t));
             }
         }
     }
 }
 
 vectorised! {
-    fn adjoint = adjoint_kernel<wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Sums]);
+    fn adjoint = adjoint_kernel<wide>(
+        features: &[Lanes], functions: usize, d_f: &[Lanes], groups: usize, out: &mut [Sums],
+    );
 }
 
-/// The reverse product, with the same tiles.
+/// The reverse product over the first `groups` groups of several blocks, in tiles of a few GPs
+/// by a few functions.
 #[inline(always)]
-fn adjoint_kernel<V: Wide>(features: &[Lanes], d_f: &[Lanes], d_coef: &mut [Sums]) {
-    for (ds, d_coefs) in d_f.chunks(3).zip(d_coef.chunks_mut(3 * features.len())) {
-        match ds.len() {
-            3 => adjoint_tile::<V, 3>(features, ds, d_coefs),
-            2 => adjoint_tile::<V, 2>(features, ds, d_coefs),
-            _ => adjoint_tile::<V, 1>(features, ds, d_coefs),
+fn adjoint_kernel<V: Wide>(
+    features: &[Lanes],
+    functions: usize,
+    d_f: &[Lanes],
+    groups: usize,
+    out: &mut [Sums],
+) {
+    let gps = out.len() / functions;
+    let mut first = 0;
+    while first < gps {
+        let count = share::<V>(gps - first);
+        let out = &mut out[first * functions..(first + count) * functions];
+        let all = Product { features, functions, d_f, gps, first, groups };
+        match (count, V::MANY) {
+            (4, _) => adjoint_tiles::<V, 4, 4>(all, out),
+            (3, true) => adjoint_tiles::<V, 3, 4>(all, out),
+            (3, false) => adjoint_tiles::<V, 3, 2>(all, out),
+            (2, true) => adjoint_tiles::<V, 2, 4>(all, out),
+            (2, false) => adjoint_tiles::<V, 2, 2>(all, out),
+            _ => adjoint_tiles::<V, 1, 4>(all, out),
         }
+        first += count;
+    }
+}
+
+/// The factors of the reverse product: features (blocks, functions) and adjoints (blocks, GPs),
+/// of which a tile takes those from `first` on.
+#[derive(Clone, Copy)]
+struct Product<'a> {
+    features: &'a [Lanes],
+    functions: usize,
+    d_f: &'a [Lanes],
+    gps: usize,
+    first: usize,
+    groups: usize,
+}
+
+#[inline(always)]
+fn adjoint_tiles<V: Wide, const G: usize, const J: usize>(all: Product<'_>, out: &mut [Sums]) {
+    let whole = all.functions - all.functions % J;
+    for j in (0..whole).step_by(J) {
+        adjoint_tile::<V, G, J>(all, j, out);
+    }
+    for j in whole..all.functions {
+        adjoint_tile::<V, G, 1>(all, j, out);
     }
 }
 
 #[inline(always)]
-fn adjoint_tile<V: Wide, const G: usize>(
-    features: &[Lanes],
-    d_f: &[Lanes],
-    d_coef: &mut [Sums],
+fn adjoint_tile<V: Wide, const G: usize, const J: usize>(
+    all: Product<'_>,
+    first: usize,
+    out: &mut [Sums],
 ) {
-    let functions = features.len();
-    for (j, phi) in features.iter().enumerate() {
-        let mut sum: [V; G] = std::array::from_fn(|g| V::load(&d_coef[g * functions + j]));
-        for i in 0..ROWS / WIDTH {
-            let phi = V::load(group(phi, i));
+    let mut sum = [[V::splat(0.0); J]; G];
+    let blocks = all.features.chunks(all.functions).zip(all.d_f.chunks(all.gps));
+    let mut left = all.groups;
+    for (features, d_f) in blocks {
+        let phi = features[first..].first_chunk::<J>();
+        let (Some(phi), Some(d_f)) = (phi, d_f[all.first..].first_chunk::<G>()) else { return };
+        let groups = left.min(ROWS / WIDTH);
+        left -= groups;
+        for i in 0..groups {
+            let mut phis = [V::splat(0.0); J];
+            for j in 0..J {
+                phis[j] = V::load(group(&phi[j], i));
+            }
             for g in 0..G {
-                sum[g] = V::load(group(&d_f[g], i)).fma(phi, sum[g]);
+                let d = V::load(group(&d_f[g], i));
+                for j in 0..J {
+                    sum[g][j] = d.fma(phis[j], sum[g][j]);
+                }
             }
         }
-        for g in 0..G {
-            sum[g].store(&mut d_coef[g * functions + j]);
+    }
+    for (sum, out) in sum.iter().zip(out.chunks_mut(all.functions)) {
+        for (sum, out) in sum.iter().zip(&mut out[first..]) {
+            sum.add(V::load(out)).store(out);
         }
     }
 }

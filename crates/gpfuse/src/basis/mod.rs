@@ -12,6 +12,8 @@ pub mod frequencies;
 pub mod hilbert;
 pub mod rff;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
@@ -68,15 +70,20 @@ pub struct Coefs {
     freq: Vec<f64>,
 }
 
-/// One thread's working memory for `count` GPs.
+/// One thread's working memory.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
-    /// RFF: sines and cosines of the current block; Hilbert: its features.
+    /// RFF: cosines and sines of the current block; Hilbert: features of the last few blocks.
     trig: Vec<Lanes>,
-    /// Partial sums for the adjoint of `coef`, (count, features).
-    d_coef: Vec<Sums>,
-    /// RFF: partial sums for the adjoint of `freq`.
-    d_freq: Vec<Sums>,
+}
+
+/// What the reverse pass adds up over the rows, for `count` GPs.
+#[derive(Debug, Clone, Default)]
+pub struct Adjoints {
+    /// For the adjoint of theta, (count, features).
+    coef: Vec<Sums>,
+    /// RFF: for the adjoint of the lengthscales, (count, frequencies, inputs).
+    freq: Vec<Sums>,
 }
 
 /// What a basis computes once for a set of rows: the Hilbert features, where they fit.
@@ -178,16 +185,31 @@ impl Basis {
 
     /// Working memory for `count` GPs; with `adjoint`, also for the reverse pass.
     pub fn work(&self, count: usize, adjoint: bool) -> Work {
-        let (trig, freq) = match self {
-            Basis::Rff(b) if adjoint => (2 * count * b.frequencies(), count * b.omega().len()),
-            Basis::Rff(_) => (0, 0),
-            Basis::Hilbert(b) => (b.functions(), 0),
+        let lanes = match self {
+            Basis::Rff(b) if adjoint => 2 * count * b.frequencies(),
+            Basis::Rff(_) => 0,
+            Basis::Hilbert(b) => b.functions() * if adjoint { self.span() } else { 1 },
         };
-        let coef = if adjoint { count * self.features() } else { 0 };
-        Work {
-            trig: vec![Lanes::splat(0.0); trig],
-            d_coef: vec![Sums::splat(0.0); coef],
-            d_freq: vec![Sums::splat(0.0); freq],
+        Work { trig: vec![Lanes::splat(0.0); lanes] }
+    }
+
+    /// Sums of the reverse pass for `count` GPs, at zero.
+    pub fn adjoints(&self, count: usize) -> Adjoints {
+        let zeros = |n: usize| vec![Sums::splat(0.0); count * n];
+        let freq = match self {
+            Basis::Rff(b) => b.omega().len(),
+            Basis::Hilbert(_) => 0,
+        };
+        Adjoints { coef: zeros(self.features()), freq: zeros(freq) }
+    }
+
+    /// How many blocks a reverse pass takes at most; they begin at a multiple of this. RFF needs
+    /// the sines of each function value, which fill the cache for one block. The features of
+    /// the fixed basis serve all GPs, and its sums are better read and written seldom.
+    pub fn span(&self) -> usize {
+        match self {
+            Basis::Rff(_) => 1,
+            Basis::Hilbert(_) => 16,
         }
     }
 
@@ -212,41 +234,59 @@ impl Basis {
     ) {
         match self {
             Basis::Rff(basis) => basis.forward(level, rows.block(b), rows.reach(b), coefs, work, f),
-            Basis::Hilbert(basis) => basis.forward(level, rows.block(b), b, cache, coefs, work, f),
+            Basis::Hilbert(basis) => basis.forward(level, rows, b, cache, coefs, work, f),
         }
     }
 
-    /// Add the adjoints of the same block: `d_f` is the derivative with respect to each
-    /// function value. Must follow `forward` of that block.
+    /// Add the adjoints of the last `blocks`: `d_f` is the derivative with respect to each
+    /// function value, (blocks, count). Must follow `forward` of all of them.
     pub fn adjoint(
         &self,
         level: Level,
         rows: &Rows,
-        b: usize,
+        blocks: Range<usize>,
         cache: &Cache,
-        work: &mut Work,
+        work: &Work,
         d_f: &[Lanes],
+        out: &mut Adjoints,
     ) {
         match self {
-            Basis::Rff(basis) => basis.adjoint(level, rows.block(b), work, d_f),
-            Basis::Hilbert(basis) => basis.adjoint(level, b, cache, work, d_f),
+            Basis::Rff(b) => b.adjoint(level, rows.block(blocks.start), work, d_f, out),
+            Basis::Hilbert(b) => b.adjoint(level, rows, blocks, cache, work, d_f, out),
         }
     }
 
     /// Add the gradient of GP `g`, from the adjoints summed over all blocks.
-    pub fn finish(&self, g: usize, p: GpParams<'_>, coefs: &Coefs, work: &Work, grad: GpGrad<'_>) {
+    pub fn finish(
+        &self,
+        g: usize,
+        p: GpParams<'_>,
+        coefs: &Coefs,
+        sums: &Adjoints,
+        grad: GpGrad<'_>,
+    ) {
         match self {
-            Basis::Rff(b) => b.finish(g, p, coefs, work, grad),
-            Basis::Hilbert(b) => b.finish(g, p, coefs, work, grad),
+            Basis::Rff(b) => b.finish(g, p, coefs, sums, grad),
+            Basis::Hilbert(b) => b.finish(g, p, coefs, sums, grad),
         }
     }
 }
 
-impl Work {
-    /// Forget the adjoints, before the first block.
+impl Adjoints {
+    /// Forget all, before the first block.
     pub fn clear(&mut self) {
-        self.d_coef.fill(Sums::splat(0.0));
-        self.d_freq.fill(Sums::splat(0.0));
+        self.coef.fill(Sums::splat(0.0));
+        self.freq.fill(Sums::splat(0.0));
+    }
+
+    /// Add the sums over other rows.
+    pub fn add(&mut self, other: &Adjoints) {
+        let own = self.coef.iter_mut().chain(&mut self.freq);
+        for (own, other) in own.zip(other.coef.iter().chain(&other.freq)) {
+            for i in 0..own.len() {
+                own[i] += other[i];
+            }
+        }
     }
 }
 

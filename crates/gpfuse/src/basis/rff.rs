@@ -13,12 +13,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::frequencies::{self, Scheme};
-use super::{Coefs, GpGrad, GpParams, Work};
+use super::{Adjoints, Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
 use crate::math::turns::{MAX_TURN, polar, sin_cos, sin_cos_far};
 use crate::math::wide::{Wide, group, group_mut};
-use crate::math::{Lanes, Sums, ROWS, WIDTH, total};
+use crate::math::{Lanes, ROWS, Sums, WIDTH, total};
 use crate::{Error, Result};
 
 /// A random-feature basis: its kernel and base frequencies, shared by all GPs of a model.
@@ -107,9 +107,15 @@ impl Rff {
         forward(level, x, reach, self.frequencies(), freq, phase, coef, &mut work.trig, f);
     }
 
-    pub(super) fn adjoint(&self, level: Level, x: &[Lanes], work: &mut Work, d_f: &[Lanes]) {
-        let Work { trig, d_coef, d_freq } = work;
-        adjoint(level, x, self.frequencies(), trig, d_f, d_coef, d_freq);
+    pub(super) fn adjoint(
+        &self,
+        level: Level,
+        x: &[Lanes],
+        work: &Work,
+        d_f: &[Lanes],
+        out: &mut Adjoints,
+    ) {
+        adjoint(level, x, self.frequencies(), &work.trig, d_f, &mut out.coef, &mut out.freq);
     }
 
     /// With the sums `U = sum_r df cos(a - p)`, `V = sum_r df sin(a - p)` and
@@ -123,7 +129,7 @@ impl Rff {
         g: usize,
         p: GpParams<'_>,
         coefs: &Coefs,
-        work: &Work,
+        sums: &Adjoints,
         grad: GpGrad<'_>,
     ) {
         let (m, inputs) = (self.frequencies(), self.inputs);
@@ -132,14 +138,14 @@ impl Rff {
         let (d_cos, d_sin) = grad.theta.split_at_mut(m);
         for j in 0..m {
             let at = g * m + j;
-            let (u, v) = (total(&work.d_coef[2 * at]), total(&work.d_coef[2 * at + 1]));
+            let (u, v) = (total(&sums.coef[2 * at]), total(&sums.coef[2 * at + 1]));
             let length = cos[j].hypot(sin[j]);
             let (c, s) = if length > 0.0 { (cos[j] / length, sin[j] / length) } else { (1.0, 0.0) };
             d_cos[j] += amplitude * (u * c - v * s);
             d_sin[j] += amplitude * (v * c + u * s);
             *grad.log_var += 0.5 * coefs.coef[at] * u;
             let own = at * inputs..(at + 1) * inputs;
-            let parts = coefs.freq[own.clone()].iter().zip(&work.d_freq[own]);
+            let parts = coefs.freq[own.clone()].iter().zip(&sums.freq[own]);
             for (out, (w, d)) in grad.log_ell.iter_mut().zip(parts) {
                 *out += std::f64::consts::FRAC_PI_2 * coefs.coef[at] * w * total(d);
             }

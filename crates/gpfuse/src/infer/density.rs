@@ -28,6 +28,12 @@ pub trait Density: Clone + Send + 'static {
     /// The dimension.
     fn dim(&self) -> usize;
 
+    /// The same density, computed on several threads where it can be. It must not depend on how
+    /// many.
+    fn with_threads(self, _threads: usize) -> Self {
+        self
+    }
+
     /// The log density at `q`; its gradient overwrites `grad`.
     fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> Result<f64, DensityError>;
 }

@@ -12,8 +12,8 @@ pub mod simd;
 pub(crate) mod turns;
 pub(crate) mod wide;
 
-pub use line::Line;
 pub(crate) use elementary::{exp, fma, ln};
+pub use line::Line;
 
 /// `ln(2 pi) / 2`, the constant of a normal log density.
 pub(crate) const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::simd::Level;
 use crate::math::Lanes;
+use crate::math::simd::Level;
 use crate::pool::{log_softmax, log_softmax_adjoint};
 
 /// How the gates' GPs become log weights.

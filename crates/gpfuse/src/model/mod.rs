@@ -15,6 +15,7 @@
 pub mod gate;
 pub mod layout;
 pub mod method;
+mod pass;
 pub mod posterior;
 pub mod prior;
 

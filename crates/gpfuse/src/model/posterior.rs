@@ -1,17 +1,21 @@
 //! A model with its data: the log joint density and its hand-written gradient in one pass.
 //!
-//! The likelihood is a sum over rows. Rows are taken in blocks that stay in cache: function
-//! values of the block, the pool's value and adjoints per row, then the adjoints back through
-//! the same features. No rows x features matrix is stored when there are many rows.
+//! The likelihood is a sum over rows. Rows are taken in blocks that stay in cache ([`Pass`]); no
+//! rows x features matrix is stored when there are many rows. Many rows are cut into shares
+//! that several threads may take; how they are cut, and so the order of the additions, depends
+//! on the number of rows alone.
 
 use std::sync::Arc;
 
-use super::{Given, Model, Role, Scratch};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::pass::{Pass, Shared, Sum};
+use super::{Given, Model};
 use crate::basis::{Cache, Coefs};
 use crate::infer::{Density, DensityError};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
-use crate::pool::ExpertBlock;
 use crate::rows::{Rows, blocked};
 use crate::{Error, Result};
 
@@ -45,7 +49,23 @@ impl Data {
     pub fn with_given(self, mean: &[Vec<f64>], sd: &[Vec<f64>]) -> Result<Data> {
         Ok(Data { given: Some(Given::new(mean, sd)?), ..self })
     }
+
+    /// The predictions of given experts.
+    pub(super) fn given(&self) -> Option<&Given> {
+        self.given.as_ref()
+    }
+
+    /// The targets of block `b`.
+    pub(super) fn target(&self, b: usize) -> &Lanes {
+        &self.y[b]
+    }
 }
+
+/// A share of the rows is at least this many blocks: below it, threads cost more than they give.
+const SHARE: usize = 64;
+
+/// The most shares of the rows, and so the most threads that one gradient can use.
+const SHARES: usize = 32;
 
 /// The posterior density of a model given data, on the sampling space; cheap to clone, one
 /// per thread.
@@ -56,9 +76,13 @@ pub struct Posterior {
     cache: Arc<Cache>,
     level: Level,
     coefs: Coefs,
-    scratch: Scratch,
-    adjoint: ExpertBlock,
-    d_f: Vec<Lanes>,
+    /// Blocks per share.
+    share: usize,
+    /// One per thread.
+    passes: Vec<Pass>,
+    /// One per share.
+    sums: Vec<Sum>,
+    threads: Option<Arc<ThreadPool>>,
 }
 
 impl Posterior {
@@ -73,11 +97,20 @@ impl Posterior {
         }
         model.check_given(&data.rows, data.given.as_ref())?;
         let cache = Arc::new(model.basis().cache(&data.rows));
-        let (coefs, scratch) = (model.coefs(true), model.scratch(true));
-        let adjoint = ExpertBlock::new(model.experts());
-        let d_f = vec![Lanes::splat(0.0); model.layout().gps()];
-        let level = Level::detect();
-        Ok(Posterior { model, data, cache, level, coefs, scratch, adjoint, d_f })
+        let blocks = data.rows.blocks();
+        let share = blocks.div_ceil((blocks / SHARE).clamp(1, SHARES));
+        let share = share.next_multiple_of(model.basis().span());
+        Ok(Posterior {
+            cache,
+            level: Level::detect(),
+            coefs: model.coefs(true),
+            share,
+            passes: vec![Pass::new(&model)],
+            sums: vec![Sum::new(&model); blocks.div_ceil(share)],
+            threads: None,
+            model,
+            data,
+        })
     }
 
     /// The same density, computed with another instruction set.
@@ -95,7 +128,8 @@ impl Posterior {
         self.model.prepare(self.level, q, &mut self.coefs);
         for b in 0..self.data.rows.blocks() {
             let filled = self.data.rows.filled(b);
-            let lanes = self.block(b);
+            let (shared, passes, _) = self.split();
+            let lanes = passes[0].block(shared, b);
             out[b * ROWS..b * ROWS + filled].copy_from_slice(&lanes[..filled]);
         }
     }
@@ -131,12 +165,14 @@ impl Posterior {
         let pool = self.model.pool();
         let mut fused = pool.room(self.model.experts());
         for b in 0..self.data.rows.blocks() {
-            let lanes = self.block(b);
-            pool.fuse(self.level, &self.scratch.experts, &mut fused);
-            for r in 0..self.data.rows.filled(b) {
+            let (shared, passes, _) = self.split();
+            let lanes = passes[0].block(shared, b);
+            let experts = &passes[0].scratch.experts;
+            pool.fuse(shared.level, experts, &mut fused);
+            for r in 0..shared.data.rows.filled(b) {
                 let row = b * ROWS + r;
                 let parts = fused.log_weight.iter().zip(&fused.mean);
-                let log_w = self.scratch.experts.log_w.iter().map(|w| w[r]);
+                let log_w = experts.log_w.iter().map(|w| w[r]);
                 each(0, row, lanes[r]);
                 each(1, row, parts.map(|(w, m)| w[r].exp() * m[r]).sum());
                 each(2, row, log_w.fold(f64::NEG_INFINITY, f64::max));
@@ -144,61 +180,62 @@ impl Posterior {
         }
     }
 
-    /// The log likelihood of the rows of block `b` for the parameters last prepared; the
-    /// derivatives with respect to its experts are left in `self.adjoint`.
-    fn block(&mut self, b: usize) -> Lanes {
-        let Posterior { model, data, cache, level, coefs, scratch, adjoint, .. } = self;
-        model.experts_on(*level, &data.rows, b, cache, data.given.as_ref(), coefs, scratch);
-        let mut lanes = Lanes::splat(0.0);
-        model.pool().log_density(*level, &data.y[b], &scratch.experts, &mut lanes, adjoint);
-        lanes
+    /// What passes read, and what they write to.
+    fn split(&mut self) -> (Shared<'_>, &mut [Pass], &mut [Sum]) {
+        let Posterior { model, data, cache, level, coefs, passes, sums, .. } = self;
+        (Shared { model, data, cache, level: *level, coefs }, passes, sums)
     }
 
     /// The log likelihood at `q`, its gradient added to `grad`.
     fn log_likelihood(&mut self, q: &[f64], grad: &mut [f64]) -> f64 {
         self.model.prepare(self.level, q, &mut self.coefs);
-        self.scratch.work.clear();
-        let mut sum = 0.0;
-        for b in 0..self.data.rows.blocks() {
-            let lanes = self.block(b);
-            let filled = self.data.rows.filled(b);
-            sum += lanes[..filled].iter().sum::<f64>();
-            self.back(b, filled);
+        let (threads, share) = (self.threads.clone(), self.share);
+        let (shared, passes, sums) = self.split();
+        let each = sums.len().div_ceil(passes.len());
+        let run = |first: usize, pass: &mut Pass, sums: &mut [Sum]| {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let start = (first + i) * share;
+                let end = (start + share).min(shared.data.rows.blocks());
+                pass.run(shared, start..end, sum);
+            }
+        };
+        match threads {
+            None => run(0, &mut passes[0], sums),
+            Some(threads) => threads.install(|| {
+                let parts = passes.par_iter_mut().zip(sums.par_chunks_mut(each)).enumerate();
+                parts.for_each(|(t, (pass, sums))| run(t * each, pass, sums));
+            }),
         }
-        let Posterior { model, coefs, scratch, .. } = self;
-        let layout = model.layout();
+        let Some((total, rest)) = sums.split_first_mut() else { return 0.0 };
+        for sum in rest {
+            total.log_likelihood += sum.log_likelihood;
+            total.adjoints.add(&sum.adjoints);
+        }
+        let layout = shared.model.layout();
         for bank in &layout.banks {
             for k in 0..bank.count {
                 let (p, g) = (layout.gp(bank, k, q), layout.gp_grad(bank, k, grad));
-                model.basis().finish(bank.first + k, p, coefs, &scratch.work, g);
+                let (basis, g0) = (shared.model.basis(), bank.first + k);
+                basis.finish(g0, p, shared.coefs, &total.adjoints, g);
             }
         }
-        sum
-    }
-
-    /// Carry the adjoints of block `b` from the experts to the coefficients.
-    fn back(&mut self, b: usize, filled: usize) {
-        let Posterior { model, data, cache, level, scratch, adjoint, d_f, .. } = self;
-        model.gate().adjoint(*level, &scratch.experts.log_w, &mut adjoint.log_w);
-        for bank in &model.layout().banks {
-            let source = match bank.role {
-                Role::Mu => &adjoint.mu,
-                Role::LogSd => &adjoint.log_sd,
-                Role::Gate => &adjoint.log_w,
-            };
-            for k in 0..bank.count {
-                let d = &mut d_f[bank.first + k];
-                *d = source[k];
-                d[filled..].fill(0.0);
-            }
-        }
-        model.basis().adjoint(*level, &data.rows, b, cache, &mut scratch.work, d_f);
+        total.log_likelihood
     }
 }
 
 impl Density for Posterior {
     fn dim(&self) -> usize {
         self.model.dim()
+    }
+
+    fn with_threads(mut self, threads: usize) -> Posterior {
+        let threads = threads.min(self.sums.len());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        // Where the system refuses the threads, one does the work.
+        self.threads = (threads > 1).then(|| pool.build().ok().map(Arc::new)).flatten();
+        let count = if self.threads.is_some() { threads } else { 1 };
+        self.passes.resize_with(count, || Pass::new(&self.model));
+        self
     }
 
     fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
