@@ -11,8 +11,8 @@ use common::{close, tolerance};
 use gpfuse::basis::{Basis, Hilbert};
 use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
 use gpfuse::kernel::Kernel;
+use gpfuse::math::Lanes;
 use gpfuse::math::simd::Level;
-use gpfuse::math::{Lanes, ROWS};
 use gpfuse::model::{Data, Kind, Method, Model, Posterior, Priors, Role};
 use gpfuse::pool::{ExpertBlock, Pool};
 use gpfuse::predict::Predictor;
@@ -70,17 +70,17 @@ fn experts(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<[f64; 3]>
 fn block(experts: &[[f64; 3]]) -> ExpertBlock {
     let mut block = ExpertBlock::new(experts.len());
     for (k, e) in experts.iter().enumerate() {
-        block.mu[k] = [e[0]; ROWS];
-        block.log_sd[k] = [e[1]; ROWS];
-        block.log_w[k] = [e[2]; ROWS];
+        block.mu[k] = Lanes::splat(e[0]);
+        block.log_sd[k] = Lanes::splat(e[1]);
+        block.log_w[k] = Lanes::splat(e[2]);
     }
     block
 }
 
 fn log_density(pool: Pool, y: f64, experts: &[[f64; 3]]) -> f64 {
-    let mut out: Lanes = [f64::NAN; ROWS];
+    let mut out: Lanes = Lanes::splat(f64::NAN);
     let mut adjoint = ExpertBlock::new(experts.len());
-    pool.log_density(Level::detect(), &[y; ROWS], &block(experts), &mut out, &mut adjoint);
+    pool.log_density(Level::detect(), &Lanes::splat(y), &block(experts), &mut out, &mut adjoint);
     assert!(out.iter().all(|v| *v == out[0]), "equal rows have equal densities");
     out[0]
 }

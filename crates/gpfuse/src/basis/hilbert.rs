@@ -11,10 +11,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{Adjoints, Cache, Coefs, GpGrad, GpParams, Work};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Spectrum};
 use crate::math::simd::{Level, vectorised};
 use crate::math::wide::{Wide, group, group_mut};
-use crate::math::{Lanes, ROWS, Sums, WIDTH, total};
+use crate::math::{Lanes, ROWS, Sums, WIDTH, exp, total};
 use crate::rows::Rows;
 use crate::{Error, Result};
 
@@ -200,40 +200,51 @@ impl Hilbert {
         }
     }
 
-    pub(super) fn prepare(&self, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
+    pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         let functions = self.functions();
-        let spectrum = self.kernel.spectrum(self.inputs());
+        let own = g * functions..(g + 1) * functions;
         let lead = p.log_var + p.log_ell.iter().sum::<f64>();
-        for (j, parts) in self.scaled_squares(p.log_ell).enumerate() {
-            let s = parts.iter().sum();
-            let scale = (0.5 * (lead + spectrum.log_density(s))).exp();
-            coefs.coef[g * functions + j] = scale * p.theta[j];
-            if let Some(kept) = coefs.scale.get_mut(g * functions + j) {
-                *kept = scale;
-            }
+        let spectrum = self.kernel.spectrum(self.inputs());
+        let coef = &mut coefs.coef[own.clone()];
+        for (run, last) in self.runs(p.log_ell).zip(coef.chunks_mut(self.last())) {
+            scales(level, spectrum, lead, run, last);
+        }
+        if !coefs.scale.is_empty() {
+            coefs.scale[own].copy_from_slice(coef);
+        }
+        for (c, theta) in coef.iter_mut().zip(p.theta) {
+            *c *= theta;
         }
     }
 
-    /// For each function `(ell_i w_ji)^2` per input; what the spectral density depends on is
-    /// their sum.
-    fn scaled_squares(&self, log_ell: &[f64]) -> impl Iterator<Item = [f64; 3]> {
+    /// How many functions differ in the last input's index only, and stand side by side.
+    fn last(&self) -> usize {
+        self.sizes[self.inputs() - 1]
+    }
+
+    /// For each run of functions that differ in the last input's index only, what the spectral
+    /// density depends on.
+    fn runs(&self, log_ell: &[f64]) -> impl Iterator<Item = Run> {
+        let inputs = self.inputs();
         let mut unit = [0.0; 3];
-        for i in 0..self.inputs() {
+        for i in 0..inputs {
             let w = log_ell[i].exp() * std::f64::consts::PI / (2.0 * self.half_width[i]);
             unit[i] = w * w;
         }
         let mut index = [1usize; 3];
-        (0..self.functions()).map(move |_| {
-            let square = |i: usize| unit[i] * (index[i] * index[i]) as f64;
-            let out = [square(0), square(1), square(2)];
-            for i in (0..self.inputs()).rev() {
+        (0..self.functions() / self.last()).map(move |_| {
+            let mut others = [0.0; 2];
+            for i in 0..inputs - 1 {
+                others[i] = unit[i] * (index[i] * index[i]) as f64;
+            }
+            for i in (0..inputs - 1).rev() {
                 if index[i] < self.sizes[i] {
                     index[i] += 1;
                     break;
                 }
                 index[i] = 1;
             }
-            out
+            Run { others, unit: unit[inputs - 1] }
         })
     }
 
@@ -288,19 +299,58 @@ impl Hilbert {
         sums: &Adjoints,
         grad: GpGrad<'_>,
     ) {
-        let functions = self.functions();
+        let (functions, last) = (self.functions(), self.last());
         let spectrum = self.kernel.spectrum(self.inputs());
-        for (j, parts) in self.scaled_squares(p.log_ell).enumerate() {
-            let at = g * functions + j;
-            let d = total(&sums.coef[at]);
-            let half = 0.5 * coefs.coef[at] * d;
-            grad.theta[j] += coefs.scale[at] * d;
-            *grad.log_var += half;
-            let slope = 2.0 * spectrum.slope(parts.iter().sum());
-            for (out, part) in grad.log_ell.iter_mut().zip(parts) {
-                *out += half * (1.0 + slope * part);
+        for (r, run) in self.runs(p.log_ell).enumerate() {
+            // Sums of half, half * slope and half * slope * part over the run.
+            let (mut sum, mut sum_slope, mut sum_last) = (0.0, 0.0, 0.0);
+            for j in 0..last {
+                let at = g * functions + r * last + j;
+                let d = total(&sums.coef[at]);
+                grad.theta[r * last + j] += coefs.scale[at] * d;
+                let (part, half) = (run.part(j), 0.5 * coefs.coef[at] * d);
+                let slope = half * 2.0 * spectrum.slope(run.others[0] + run.others[1] + part);
+                sum += half;
+                sum_slope += slope;
+                sum_last += slope * part;
+            }
+            *grad.log_var += sum;
+            let Some((d_last, d_others)) = grad.log_ell.split_last_mut() else { return };
+            *d_last += sum + sum_last;
+            for (d, other) in d_others.iter_mut().zip(run.others) {
+                *d += sum + sum_slope * other;
             }
         }
+    }
+}
+
+/// The functions that differ in the last input's index only: `(ell_i w_ji)^2` for the others, and
+/// for the last input the same at index 1.
+#[derive(Clone, Copy)]
+struct Run {
+    others: [f64; 2],
+    unit: f64,
+}
+
+impl Run {
+    /// `(ell w_j)^2` of the last input's function `j`, counted from 0.
+    #[inline(always)]
+    fn part(self, j: usize) -> f64 {
+        let index = (j + 1) as f64;
+        self.unit * (index * index)
+    }
+}
+
+vectorised! {
+    fn scales = scales_kernel(spectrum: Spectrum, lead: f64, run: Run, out: &mut [f64]);
+}
+
+/// `sqrt(var S_j)` for the functions of a run.
+#[inline(always)]
+fn scales_kernel<const FMA: bool>(spectrum: Spectrum, lead: f64, run: Run, out: &mut [f64]) {
+    for (j, out) in out.iter_mut().enumerate() {
+        let s = run.others[0] + run.others[1] + run.part(j);
+        *out = exp::<FMA>(0.5 * (lead + spectrum.log_density_by::<FMA>(s)));
     }
 }
 

@@ -217,7 +217,7 @@ impl Basis {
     pub fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         match self {
             Basis::Rff(b) => b.prepare(level, g, p, coefs),
-            Basis::Hilbert(b) => b.prepare(g, p, coefs),
+            Basis::Hilbert(b) => b.prepare(level, g, p, coefs),
         }
     }
 

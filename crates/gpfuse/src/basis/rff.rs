@@ -16,7 +16,7 @@ use super::frequencies::{self, Scheme};
 use super::{Adjoints, Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
-use crate::math::turns::{MAX_TURN, polar, sin_cos, sin_cos_far};
+use crate::math::turns::{polar, sin_cos, sin_cos_far};
 use crate::math::wide::{Wide, group, group_mut};
 use crate::math::{Lanes, ROWS, Sums, WIDTH, total};
 use crate::{Error, Result};
@@ -173,6 +173,11 @@ fn to_polar_kernel<const FMA: bool>(
     }
 }
 
+/// The largest angle, in quarter turns, of the fast path: 1e5 in radians. Beyond it the rounding
+/// of the angle shows, and with it whether products and sums are fused; all instruction sets
+/// take the same slow path there.
+const MAX_TURN: f64 = 1e5 * std::f64::consts::FRAC_2_PI;
+
 /// Groups of rows in flight at once.
 const TILE: usize = 2;
 
@@ -205,7 +210,7 @@ fn forward_kernel<V: Wide>(
         pairs = rest;
         let far = |w: &[f64]| {
             let largest: f64 = reach.iter().zip(w).map(|(x, w)| x * w.abs()).sum();
-            !(largest < MAX_TURN)
+            largest.is_nan() || largest >= MAX_TURN
         };
         if freq.chunks(inputs).any(far) {
             forward_far(x, freq, phase, amplitude, own, f);
@@ -242,7 +247,7 @@ fn forward_kernel<V: Wide>(
     }
 }
 
-/// The same for angles so large that only their remainders mean anything.
+/// The same for angles beyond [`MAX_TURN`].
 #[cold]
 fn forward_far(
     x: &[Lanes],

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::Lanes;
-use crate::math::simd::Level;
-use crate::pool::{log_softmax, log_softmax_adjoint};
+use crate::math::simd::{Level, vectorised};
+use crate::math::{Lanes, ROWS, exp, ln};
 
 /// How the gates' GPs become log weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,15 +30,67 @@ impl Gate {
             if let Some(last) = log_w.last_mut() {
                 *last = Lanes::splat(0.0);
             }
-            log_softmax(level, log_w);
+            if log_w.len() > 1 {
+                log_softmax(level, log_w);
+            }
         }
     }
 
     /// Turn derivatives with respect to the log weights into those with respect to the gates'
     /// values, in place.
     pub(super) fn adjoint(self, level: Level, log_w: &[Lanes], d: &mut [Lanes]) {
-        if self == Gate::Softmax {
+        if self == Gate::Softmax && log_w.len() > 1 {
             log_softmax_adjoint(level, log_w, d);
+        }
+    }
+}
+
+vectorised! {
+    /// Row by row: `log_softmax` of the lanes.
+    fn log_softmax = log_softmax_kernel(v: &mut [Lanes]);
+}
+
+#[inline(always)]
+fn log_softmax_kernel<const FMA: bool>(v: &mut [Lanes]) {
+    let mut top = Lanes::splat(f64::MIN);
+    for v in v.iter() {
+        for r in 0..ROWS {
+            top[r] = if v[r] > top[r] { v[r] } else { top[r] };
+        }
+    }
+    let mut sum = Lanes::splat(0.0);
+    for v in v.iter() {
+        for r in 0..ROWS {
+            sum[r] += exp::<FMA>(v[r] - top[r]);
+        }
+    }
+    for r in 0..ROWS {
+        sum[r] = top[r] + ln::<FMA>(sum[r]);
+    }
+    for v in v.iter_mut() {
+        for r in 0..ROWS {
+            v[r] -= sum[r];
+        }
+    }
+}
+
+vectorised! {
+    /// Row by row, for weights `w = exp(log_w)` on the simplex: turn the derivative with
+    /// respect to `log_w` into that with respect to the logits, `d_k - w_k sum_j d_j`.
+    fn log_softmax_adjoint = log_softmax_adjoint_kernel(log_w: &[Lanes], d: &mut [Lanes]);
+}
+
+#[inline(always)]
+fn log_softmax_adjoint_kernel<const FMA: bool>(log_w: &[Lanes], d: &mut [Lanes]) {
+    let mut sum = Lanes::splat(0.0);
+    for d in d.iter() {
+        for r in 0..ROWS {
+            sum[r] += d[r];
+        }
+    }
+    for (d, log_w) in d.iter_mut().zip(log_w) {
+        for r in 0..ROWS {
+            d[r] -= exp::<FMA>(log_w[r]) * sum[r];
         }
     }
 }

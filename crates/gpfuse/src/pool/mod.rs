@@ -10,7 +10,7 @@ mod log_linear;
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::simd::{Level, vectorised};
+use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS, exp, ln};
 
 /// The rule that fuses the experts.
@@ -101,6 +101,10 @@ impl Pool {
 /// in `total`.
 #[inline(always)]
 pub(crate) fn softmax_kernel<const FMA: bool>(v: &mut [Lanes], total: &mut Lanes) {
+    if let [only] = v {
+        (*total, *only) = (*only, Lanes::splat(1.0));
+        return;
+    }
     // Not minus infinity: a row of which every weight underflowed must not become NaN.
     let mut top = Lanes::splat(-1e300);
     for v in v.iter() {
@@ -122,56 +126,6 @@ pub(crate) fn softmax_kernel<const FMA: bool>(v: &mut [Lanes], total: &mut Lanes
     for v in v.iter_mut() {
         for r in 0..ROWS {
             v[r] *= sum[r];
-        }
-    }
-}
-
-vectorised! {
-    /// Row by row: `log_softmax` of the lanes.
-    pub(crate) fn log_softmax = log_softmax_kernel(v: &mut [Lanes]);
-}
-
-#[inline(always)]
-fn log_softmax_kernel<const FMA: bool>(v: &mut [Lanes]) {
-    let mut top = Lanes::splat(f64::MIN);
-    for v in v.iter() {
-        for r in 0..ROWS {
-            top[r] = if v[r] > top[r] { v[r] } else { top[r] };
-        }
-    }
-    let mut sum = Lanes::splat(0.0);
-    for v in v.iter() {
-        for r in 0..ROWS {
-            sum[r] += exp::<FMA>(v[r] - top[r]);
-        }
-    }
-    for r in 0..ROWS {
-        sum[r] = top[r] + ln::<FMA>(sum[r]);
-    }
-    for v in v.iter_mut() {
-        for r in 0..ROWS {
-            v[r] -= sum[r];
-        }
-    }
-}
-
-vectorised! {
-    /// Row by row, for weights `w = exp(log_w)` on the simplex: turn the derivative with
-    /// respect to `log_w` into that with respect to the logits, `d_k - w_k sum_j d_j`.
-    pub(crate) fn log_softmax_adjoint = log_softmax_adjoint_kernel(log_w: &[Lanes], d: &mut [Lanes]);
-}
-
-#[inline(always)]
-fn log_softmax_adjoint_kernel<const FMA: bool>(log_w: &[Lanes], d: &mut [Lanes]) {
-    let mut sum = Lanes::splat(0.0);
-    for d in d.iter() {
-        for r in 0..ROWS {
-            sum[r] += d[r];
-        }
-    }
-    for (d, log_w) in d.iter_mut().zip(log_w) {
-        for r in 0..ROWS {
-            d[r] -= exp::<FMA>(log_w[r]) * sum[r];
         }
     }
 }
