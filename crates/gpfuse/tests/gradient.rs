@@ -4,13 +4,16 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::case::{Case, Recipe};
 use common::dual::{constants, moving};
 use common::{error, tolerance};
+use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::Method;
+use gpfuse::model::{Data, Method, Model, Posterior, Priors};
 
 /// Compare value, gradient and pointwise values on every instruction set; the worst errors of
 /// log density and gradient.
@@ -129,6 +132,35 @@ fn smallest_shapes_agree() {
             let small =
                 Recipe { hilbert, size: 1, experts: 2, rows: 1, ..Recipe::small(method, seed) };
             compare(small);
+        }
+    }
+}
+
+/// Enough rows for several shares: their cut, and so every bit, is the same on any number of
+/// threads.
+#[test]
+fn threads_do_not_change_a_bit_of_a_gradient() {
+    let n = 12_345;
+    let x: Vec<f64> = (0..n).map(|i| -3.0 + 6.0 * f64::from(i) / f64::from(n)).collect();
+    let y: Vec<f64> = x.iter().map(|x| (2.0 * x).sin()).collect();
+    let data = Arc::new(Data::new(&x, 1, &y).unwrap());
+    let rff = Rff::new(Kernel::Rbf, vec![0.3, -1.2, 2.0], 1).unwrap();
+    let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![4.0], vec![30]).unwrap();
+    for basis in [Basis::Rff(rff), Basis::Hilbert(hilbert)] {
+        for method in [Method::Mogpe, Method::Pogpe] {
+            let model = Model::new(method, 2, basis.clone(), Priors::default()).unwrap();
+            let posterior = Posterior::new(Arc::new(model), data.clone()).unwrap();
+            let q: Vec<f64> = (0..posterior.dim()).map(|i| (i as f64).sin()).collect();
+            let bits = |threads: usize| {
+                let mut posterior = posterior.clone().with_threads(threads);
+                let mut grad = vec![f64::NAN; q.len()];
+                let logp = posterior.logp(&q, &mut grad).unwrap();
+                grad.iter().chain([&logp]).map(|v| v.to_bits()).collect::<Vec<u64>>()
+            };
+            let one = bits(1);
+            for threads in [2, 3, 100] {
+                assert_eq!(bits(threads), one, "{method}, {threads} threads");
+            }
         }
     }
 }

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::{Adjoints, Cache, Coefs, GpGrad, GpParams, Work};
 use crate::kernel::{Kernel, Spectrum};
 use crate::math::simd::{Level, vectorised};
+use crate::math::turns::sin_cos_lanes;
 use crate::math::wide::{Wide, group, group_mut};
-use crate::math::{Lanes, ROWS, Sums, WIDTH, exp, total};
+use crate::math::{Lanes, ROWS, Sums, WIDTH, exp, fma, total};
 use crate::rows::Rows;
 use crate::{Error, Result};
 
@@ -165,38 +166,23 @@ impl Hilbert {
         (0..self.functions()).map(term).sum()
     }
 
-    /// All functions on one block of rows. In one dimension `sin(j a)` comes from the
-    /// recurrence `sin((j+1) a) = 2 cos(a) sin(j a) - sin((j-1) a)`.
-    pub(super) fn features(&self, x: &[Lanes], out: &mut [Lanes]) {
-        let total = self.functions();
-        let mut stride = total;
+    /// All functions on one block of rows.
+    pub(super) fn features(&self, level: Level, x: &[Lanes], out: &mut [Lanes]) {
+        let mut stride = self.functions();
         for i in 0..self.inputs() {
             stride /= self.sizes[i];
             let l = self.half_width[i];
             let norm = l.sqrt().recip();
-            let mut two_cos = Lanes::splat(0.0);
-            let (mut before, mut now) = (Lanes::splat(0.0), Lanes::splat(0.0));
+            let (mut angle, mut cos, mut sin) = (x[i], Lanes::splat(0.0), Lanes::splat(0.0));
+            // The angle of the first function in quarter turns: one at the centre.
             for r in 0..ROWS {
-                let a = std::f64::consts::PI * (x[i][r] - self.centre[i] + l) / (2.0 * l);
-                let (s, c) = a.sin_cos();
-                two_cos[r] = 2.0 * c;
-                now[r] = norm * s;
+                angle[r] = (angle[r] - self.centre[i]) / l + 1.0;
             }
-            for j in 0..self.sizes[i] {
-                let block = self.sizes[i] * stride;
-                for start in (j * stride..total).step_by(block) {
-                    for f in &mut out[start..start + stride] {
-                        for r in 0..ROWS {
-                            f[r] = if i == 0 { now[r] } else { f[r] * now[r] };
-                        }
-                    }
-                }
-                for r in 0..ROWS {
-                    let next = two_cos[r] * now[r] - before[r];
-                    before[r] = now[r];
-                    now[r] = next;
-                }
+            sin_cos_lanes(level, &angle, &mut sin, &mut cos);
+            for r in 0..ROWS {
+                sin[r] *= norm;
             }
+            multiply(level, i == 0, &cos, &sin, self.sizes[i], stride, out);
         }
     }
 
@@ -264,7 +250,7 @@ impl Hilbert {
             None => {
                 let slot = b % (work.trig.len() / functions);
                 let own = &mut work.trig[slot * functions..(slot + 1) * functions];
-                self.features(rows.block(b), own);
+                self.features(level, rows.block(b), own);
                 own
             }
         };
@@ -320,6 +306,40 @@ impl Hilbert {
             for (d, other) in d_others.iter_mut().zip(run.others) {
                 *d += sum + sum_slope * other;
             }
+        }
+    }
+}
+
+vectorised! {
+    fn multiply = multiply_kernel(
+        first: bool, cos: &Lanes, sin: &Lanes, size: usize, stride: usize, out: &mut [Lanes],
+    );
+}
+
+/// Multiply the functions by those of one input, `sin(j a)` for `j = 1..size`, by the recurrence
+/// `sin((j+1) a) = 2 cos(a) sin(j a) - sin((j-1) a)`; the first input sets them.
+#[inline(always)]
+fn multiply_kernel<const FMA: bool>(
+    first: bool,
+    cos: &Lanes,
+    sin: &Lanes,
+    size: usize,
+    stride: usize,
+    out: &mut [Lanes],
+) {
+    let (mut before, mut now) = (Lanes::splat(0.0), *sin);
+    for j in 0..size {
+        for run in out[j * stride..].chunks_mut(stride).step_by(size) {
+            for f in run {
+                for r in 0..ROWS {
+                    f[r] = if first { now[r] } else { f[r] * now[r] };
+                }
+            }
+        }
+        for r in 0..ROWS {
+            let next = fma::<FMA>(2.0 * cos[r], now[r], -before[r]);
+            before[r] = now[r];
+            now[r] = next;
         }
     }
 }

@@ -157,7 +157,7 @@ impl Basis {
                 let mut features = Vec::with_capacity(rows.blocks() * b.functions());
                 let mut block = vec![Lanes::splat(0.0); b.functions()];
                 for i in 0..rows.blocks() {
-                    b.features(rows.block(i), &mut block);
+                    b.features(Level::detect(), rows.block(i), &mut block);
                     features.extend_from_slice(&block);
                 }
                 Cache { features }

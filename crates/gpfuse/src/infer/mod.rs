@@ -28,7 +28,8 @@ use crate::random::{Purpose, stream};
 /// A source of prior draws: given standard normal numbers, a point of the sampling space.
 pub type PriorDraw<'a> = &'a (dyn Fn(&mut dyn FnMut() -> f64) -> Vec<f64> + Sync);
 
-/// Draw from `density`. The result depends on the seed, never on the number of threads. When
+/// Draw from `density`. The result depends on the seed, never on the number of threads: each
+/// chain has one, or several of its own when there are more threads than chains. When
 /// the monitor cancels, the draws so far come back, marked as interrupted.
 pub fn sample<D: Density + Sync>(
     density: &D,
@@ -46,7 +47,8 @@ pub fn sample<D: Density + Sync>(
         let rng = stream(settings.seed, Purpose::Chain, c as u64);
         let length = chain::Length::new(settings.warmup, settings.draws, settings);
         let guard = Fail(&linked.failed);
-        let out = chain::run(c, density.clone(), &starts[c].q, length, settings, rng, &linked);
+        let density = density.clone().with_threads(settings.threads / jobs);
+        let out = chain::run(c, density, &starts[c].q, length, settings, rng, &linked);
         if out.is_ok() {
             guard.disarm();
         }

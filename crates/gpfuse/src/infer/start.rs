@@ -41,6 +41,7 @@ pub(super) fn find<D: Density + Sync>(
     let finished = AtomicUsize::new(0);
     monitor.start(0, total);
     let points = parallel(total, settings.threads, |i| {
+        let density = &density.clone().with_threads(settings.threads / total);
         let climbs = match (settings.start, mode) {
             (_, true) => MODE_STEPS,
             (Start::Map, _) => settings.start_steps,

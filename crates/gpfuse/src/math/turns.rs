@@ -8,7 +8,9 @@
 //! ones, found by Remez' algorithm in 50 digits; the remainders are below 4e-18.
 
 use super::elementary::{ROUND, fma};
-use super::wide::Wide;
+use super::simd::vectorised;
+use super::wide::{Wide, group, group_mut};
+use super::{Lanes, ROWS, WIDTH};
 
 /// `sin(pi r / 2) / r` as a polynomial of `r^2`, for `|r| <= 1/2`.
 const SIN: [f64; 7] = [
@@ -42,6 +44,27 @@ pub(crate) fn sin_cos<V: Wide>(t: V) -> (V, V) {
     let sin = r.mul(polynomial(&SIN, z));
     let cos = z.fma(polynomial(&COS, z), V::splat(1.0));
     shifted.quarters(sin, cos)
+}
+
+vectorised! {
+    /// The same for a column, whose angles may have any size.
+    pub(crate) fn sin_cos_lanes = sin_cos_kernel<wide>(
+        t: &Lanes, sin: &mut Lanes, cos: &mut Lanes,
+    );
+}
+
+#[inline(always)]
+fn sin_cos_kernel<V: Wide>(t: &Lanes, sin: &mut Lanes, cos: &mut Lanes) {
+    for i in 0..ROWS / WIDTH {
+        let (s, c) = sin_cos(V::load(group(t, i)));
+        s.store(group_mut(sin, i));
+        c.store(group_mut(cos, i));
+    }
+    for r in 0..ROWS {
+        if t[r].abs() > 1e15 {
+            (sin[r], cos[r]) = sin_cos_far(t[r]);
+        }
+    }
 }
 
 /// `(sin, cos)` of one angle of any size.
@@ -102,22 +125,8 @@ pub(crate) fn polar<const FMA: bool>(x: f64, y: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::WIDTH;
     use crate::math::elementary::tests::{ulps, uniform};
-    use crate::math::simd::{Level, vectorised};
-
-    vectorised! {
-        fn sin_cos_at = sin_cos_kernel<wide>(t: &[f64; WIDTH]) -> ([f64; WIDTH], [f64; WIDTH]);
-    }
-
-    #[inline(always)]
-    fn sin_cos_kernel<V: Wide>(t: &[f64; WIDTH]) -> ([f64; WIDTH], [f64; WIDTH]) {
-        let (mut sin, mut cos) = ([0.0; WIDTH], [0.0; WIDTH]);
-        let (s, c) = super::sin_cos(V::load(t));
-        s.store(&mut sin);
-        c.store(&mut cos);
-        (sin, cos)
-    }
+    use crate::math::simd::Level;
 
     /// The reference reduces to an eighth of a turn, exactly, before it uses the standard
     /// library's functions; the product with pi/2 leaves it half a unit away from the truth.
@@ -137,23 +146,22 @@ mod tests {
         let narrow = uniform(200_000, -10.0, 10.0);
         let eighths = (-20_000..20_000).map(|k| f64::from(k) / 2.0);
         let far = uniform(200_000, -1e15, 1e15);
-        let all: Vec<f64> =
-            uniform(200_000, -1e5, 1e5).chain(narrow).chain(far).chain(eighths).collect();
+        let wide = uniform(200_000, -1e5, 1e5);
+        let all: Vec<f64> = wide.chain(narrow).chain(far).chain(eighths).collect();
+        let (mut sin, mut cos) = (Lanes::splat(0.0), Lanes::splat(0.0));
         for level in Level::available() {
-            for t in all.as_chunks::<WIDTH>().0 {
-                let (sin, cos) = sin_cos_at(level, t);
-                for i in 0..WIDTH {
+            for t in all.as_chunks::<ROWS>().0 {
+                sin_cos_lanes(level, &Lanes::from(*t), &mut sin, &mut cos);
+                for i in 0..ROWS {
                     let (s, c) = reference(t[i]);
                     assert!(ulps(sin[i], s) <= 2.5, "{} {}: {} {s}", level.name(), t[i], sin[i]);
                     assert!(ulps(cos[i], c) <= 2.5, "{} {}: {} {c}", level.name(), t[i], cos[i]);
                 }
             }
-            let (sin, cos) = sin_cos_at(level, &[f64::NAN; WIDTH]);
-            assert!(sin.iter().chain(&cos).all(|v| v.is_nan()), "{}", level.name());
-        }
-        for t in [1e16, -3e200, f64::MAX] {
-            let (s, c) = sin_cos_far(t);
-            assert!((s * s + c * c - 1.0).abs() < 1e-15);
+            sin_cos_lanes(level, &Lanes::splat(f64::NAN), &mut sin, &mut cos);
+            assert!(sin.iter().chain(cos.iter()).all(|v| v.is_nan()), "{}", level.name());
+            sin_cos_lanes(level, &Lanes::splat(-3e200), &mut sin, &mut cos);
+            assert!((sin[0].hypot(cos[0]) - 1.0).abs() < 1e-15, "{}", level.name());
         }
     }
 
