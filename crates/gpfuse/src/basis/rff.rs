@@ -16,7 +16,7 @@ use super::frequencies::{self, Scheme};
 use super::{Adjoints, Coefs, GpGrad, GpParams, Work};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
-use crate::math::turns::{polar, sin_cos, sin_cos_far};
+use crate::math::turns::{cos, polar, sin_cos, sin_cos_far};
 use crate::math::wide::{Wide, group, group_mut};
 use crate::math::{Lanes, ROWS, Sums, WIDTH, total};
 use crate::{Error, Result};
@@ -228,15 +228,16 @@ fn forward_kernel<V: Wide>(
                     }
                 }
                 // No closures here: they would not be compiled for the instruction set.
-                let mut sin = angle;
-                for t in 0..TILE {
-                    (sin[t], angle[t]) = sin_cos(angle[t]);
-                    sum[t] = a.fma(angle[t], sum[t]);
-                }
                 if let Some([kept_cos, kept_sin]) = own.get_mut(j) {
                     for t in 0..TILE {
-                        angle[t].store(group_mut(kept_cos, start + t));
-                        sin[t].store(group_mut(kept_sin, start + t));
+                        let (sin_t, cos_t) = sin_cos(angle[t]);
+                        sum[t] = a.fma(cos_t, sum[t]);
+                        cos_t.store(group_mut(kept_cos, start + t));
+                        sin_t.store(group_mut(kept_sin, start + t));
+                    }
+                } else {
+                    for t in 0..TILE {
+                        sum[t] = a.fma(cos(angle[t]), sum[t]);
                     }
                 }
             }

@@ -28,6 +28,8 @@ pub(crate) trait Wide: Copy {
     /// The point `(cos, sin)` turned by as many quarter turns as the lowest two bits of `self`
     /// say: `(sin, cos)` of the turned point.
     fn quarters(self, sin: Self, cos: Self) -> (Self, Self);
+    /// `v`, its sign flipped where the lowest bit of `self` is set.
+    fn flip(self, v: Self) -> Self;
 }
 
 /// Group `c` of the numbers of a column.
@@ -81,6 +83,10 @@ impl Wide for [f64; WIDTH] {
             (f64::from_bits(s.to_bits() ^ s_sign), f64::from_bits(c.to_bits() ^ c_sign))
         });
         (turned.map(|t| t.0), turned.map(|t| t.1))
+    }
+    #[inline(always)]
+    fn flip(self, v: Self) -> Self {
+        std::array::from_fn(|i| f64::from_bits(v[i].to_bits() ^ (self[i].to_bits() << 63)))
     }
 }
 
@@ -164,6 +170,18 @@ pub(crate) mod x86 {
                 }
             }
         }
+        #[inline(always)]
+        fn flip(self, v: Self) -> Self {
+            // SAFETY: AVX2 is there, as the module says.
+            unsafe {
+                let low = _mm256_slli_epi64::<63>(_mm256_castpd_si256(self.0));
+                let high = _mm256_slli_epi64::<63>(_mm256_castpd_si256(self.1));
+                Avx2(
+                    _mm256_xor_pd(v.0, _mm256_castsi256_pd(low)),
+                    _mm256_xor_pd(v.1, _mm256_castsi256_pd(high)),
+                )
+            }
+        }
     }
 
     impl Wide for Avx512 {
@@ -219,6 +237,14 @@ pub(crate) mod x86 {
                     Avx512(_mm512_xor_pd(s, _mm512_and_pd(s_sign, sign))),
                     Avx512(_mm512_xor_pd(c, _mm512_and_pd(c_sign, sign))),
                 )
+            }
+        }
+        #[inline(always)]
+        fn flip(self, v: Self) -> Self {
+            // SAFETY: AVX-512 is there, as the module says.
+            unsafe {
+                let sign = _mm512_slli_epi64::<63>(_mm512_castpd_si512(self.0));
+                Avx512(_mm512_xor_pd(v.0, _mm512_castsi512_pd(sign)))
             }
         }
     }
@@ -292,6 +318,15 @@ pub(crate) mod arm {
             };
             let turned: [_; 4] = std::array::from_fn(|i| pair(self.0[i], sin.0[i], cos.0[i]));
             (Neon(turned.map(|t| t.0)), Neon(turned.map(|t| t.1)))
+        }
+        #[inline(always)]
+        fn flip(self, v: Self) -> Self {
+            // SAFETY: NEON is part of every aarch64 machine.
+            let one = |count: float64x2_t, v: float64x2_t| unsafe {
+                let sign = vshlq_n_u64::<63>(vreinterpretq_u64_f64(count));
+                vreinterpretq_f64_u64(veorq_u64(vreinterpretq_u64_f64(v), sign))
+            };
+            Neon(std::array::from_fn(|i| one(self.0[i], v.0[i])))
         }
     }
 }
