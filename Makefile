@@ -3,12 +3,23 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test check golden protocol clean
+.PHONY: test other-sets check golden protocol clean
 
-# The Rust tests, then real ArviZ on a real model file.
+# The Rust tests, then real ArviZ on a real model file, then the library's tests on the other
+# instruction sets of this machine.
 test: $(VENV)/ready
 	$(CARGO) test --workspace
 	$(VENV)/bin/python tests/arviz_open.py target/debug/gpfuse
+	$(MAKE) other-sets
+
+# The library's tests on each instruction set that the machine has but would not choose.
+other-sets:
+	@$(CARGO) build --quiet -p gpfuse-cli
+	@target/debug/gpfuse --version | sed -n 's/^instruction sets: \(.*\) (in use: \(.*\))/\1 \2/p' \
+	    | tr ' ' '\n' | sort | uniq -u | while read -r set; do \
+	        echo "instruction set $$set"; \
+	        GPFUSE_SIMD=$$set $(CARGO) test -p gpfuse --tests || exit 1; \
+	    done
 
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check

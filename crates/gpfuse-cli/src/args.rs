@@ -10,6 +10,7 @@ use gpfuse::basis::frequencies::Scheme;
 use gpfuse::fit::{BasisChoice, CheckedFit, FitSettings};
 use gpfuse::infer::{self, Metric, Sampler, Start};
 use gpfuse::kernel::Kernel;
+use gpfuse::math::simd::Level;
 use gpfuse::model::{Method, Priors};
 use gpfuse::scale::Scaling;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -18,7 +19,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 ///
 /// The weights of the experts depend on the input and are inferred by Monte Carlo.
 #[derive(Debug, Parser)]
-#[command(name = "gpfuse", version, about, long_about, propagate_version = true)]
+#[command(name = "gpfuse", version, long_version = long_version(), about, long_about)]
+#[command(propagate_version = true)]
 #[command(after_help = "Start with `gpfuse demo`, or with a table of your own:\n  \
                         gpfuse fit train.csv --target y --out model.nc\n  \
                         gpfuse evaluate model.nc test.csv\n  \
@@ -27,6 +29,13 @@ use serde::{Deserialize, de::DeserializeOwned};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The version, and the instruction sets of this machine that the numerical kernels have code for.
+fn long_version() -> String {
+    let sets: Vec<&str> = Level::available().into_iter().map(Level::name).collect();
+    let (version, used) = (env!("CARGO_PKG_VERSION"), Level::detect().name());
+    format!("{version}\ninstruction sets: {} (in use: {used})", sets.join(" "))
 }
 
 #[derive(Debug, Subcommand)]

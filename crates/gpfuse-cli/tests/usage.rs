@@ -29,8 +29,10 @@ const FLAGS: [(&str, &str); 6] = [
 #[test]
 fn help_and_version() {
     let place = Place::empty();
-    let version = place.done("--version").out;
-    assert_eq!(version, concat!("gpfuse ", env!("CARGO_PKG_VERSION"), "\n"));
+    let version = concat!("gpfuse ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(place.done("-V").out, version);
+    let long = place.done("--version").out;
+    assert!(long.starts_with(version) && long.contains("instruction sets: scalar"), "{long}");
     for flag in ["--help", "-h", "help"] {
         let help = place.done(flag);
         assert!(help.err.is_empty() && help.out.contains("Exit codes: 0 done, 1 error"));

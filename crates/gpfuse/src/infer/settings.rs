@@ -100,6 +100,13 @@ impl Default for Settings {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked(Settings);
 
+impl Checked {
+    /// The same with another mass matrix.
+    pub(super) fn with_metric(&self, metric: Metric) -> Checked {
+        Checked(Settings { metric, ..self.0.clone() })
+    }
+}
+
 impl Deref for Checked {
     type Target = Settings;
 

@@ -14,7 +14,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::chain::{Length, run};
 use super::map::{Point, climb};
 use super::monitor::Muted;
-use super::{Checked, Density, Monitor, PriorDraw, Sampler, Start};
+use super::{Checked, Density, Metric, Monitor, PriorDraw, Sampler, Start};
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
@@ -110,6 +110,7 @@ fn pilot<D: Density>(
     length.max_depth = length.max_depth.min(PILOT_DEPTH);
     let rng = stream(settings.seed, Purpose::Pilot, index as u64);
     let quiet = Muted(monitor);
+    let settings = &settings.with_metric(Metric::Diagonal);
     match run(index, density.clone(), &point.q, length, settings, rng, &quiet) {
         Ok(chain) if !chain.stats.is_empty() => {
             let count = chain.stats.len();

@@ -22,7 +22,8 @@ pub(crate) enum Set {
 
 impl Level {
     /// The best instruction set of this machine, or the one named by the environment variable
-    /// `GPFUSE_SIMD` (`scalar`, `avx2`, `avx512`, `neon`) where the machine has it.
+    /// `GPFUSE_SIMD` (`scalar`, `avx2`, `avx512`, `neon`) where the machine has it. `gpfuse
+    /// --version` tells which there are and which is used.
     pub fn detect() -> Level {
         static LEVEL: OnceLock<Level> = OnceLock::new();
         *LEVEL.get_or_init(|| {
