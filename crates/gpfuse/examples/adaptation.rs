@@ -1,4 +1,4 @@
-//! What the adaptation settings are worth: `adaptation DIR [SEEDS] [BASIS]`.
+//! What the adaptation settings are worth: `adaptation DIR [SEEDS] [BASIS] [METHOD] [SETTING]`.
 //!
 //! DIR holds the frozen protocol's `data.csv` and `frequencies.csv`; split 0 is used. Each
 //! setting differs from the default in one thing. Printed as CSV: the effective number of draws
@@ -47,6 +47,7 @@ fn variants() -> Vec<(&'static str, Settings)> {
     vec![
         ("default", usual()),
         ("prior start", Settings { start: Start::Prior, ..usual() }),
+        ("diagonal", Settings { metric: Metric::Diagonal, ..usual() }),
         ("low rank", Settings { metric: Metric::LowRank, ..usual() }),
         ("accept 0.65", Settings { target_accept: 0.65, ..usual() }),
         ("accept 0.9", Settings { target_accept: 0.9, ..usual() }),
@@ -69,10 +70,10 @@ fn column(path: &Path, name: &str) -> Outcome<Vec<f64>> {
 fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [dir, rest @ ..] = args.as_slice() else {
-        return Err("usage: adaptation DIR [SEEDS] [BASIS]".into());
+        return Err("usage: adaptation DIR [SEEDS] [BASIS] [METHOD] [SETTING]".into());
     };
     let seeds: u64 = rest.first().map_or(Ok(2), |s| s.parse())?;
-    let only = rest.get(1);
+    let chosen_by = |at: usize, name: &str| rest.get(at).is_none_or(|only| only == name);
     let dir = Path::new(dir);
     let data = dir.join("data.csv");
     let (x, y, chosen) = (column(&data, "x")?, column(&data, "y")?, column(&data, "test0")?);
@@ -92,12 +93,16 @@ fn main() -> Outcome<()> {
         "basis,method,setting,seed,nlpd,rhat_median,ess_median,ess_min,gradients,seconds,\
          ess_per_1000_gradients,ess_per_second"
     );
-    for (name, basis) in bases.iter().filter(|(name, _)| only.is_none_or(|o| o == name)) {
-        for (method, experts) in [(Method::Het, 1), (Method::Mogpe, 3), (Method::Pogpe, 3)] {
+    for (name, basis) in bases.iter().filter(|(name, _)| chosen_by(1, name)) {
+        let methods = [(Method::Het, 1), (Method::Mogpe, 3), (Method::Pogpe, 3)];
+        for (method, experts) in methods.into_iter().filter(|m| chosen_by(2, m.0.name())) {
             let model = Arc::new(Model::new(method, experts, basis.clone(), Priors::default())?);
             for ((setting, settings), seed) in
                 variants().into_iter().flat_map(|v| (0..seeds).map(move |s| (v.clone(), s)))
             {
+                if !chosen_by(3, setting) {
+                    continue;
+                }
                 let settings = Settings { seed, ..settings }.check()?;
                 let posterior = Posterior::new(model.clone(), train.clone())?;
                 let counted = Counted { posterior, count: Arc::default() };

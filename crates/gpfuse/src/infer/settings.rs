@@ -23,11 +23,29 @@ pub enum Sampler {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// One scale per parameter.
+    /// Low-rank for up to [`Metric::FEW`] parameters, else diagonal.
     #[default]
+    Auto,
+    /// One scale per parameter.
     Diagonal,
-    /// A diagonal and a few directions; for up to about a hundred parameters.
+    /// A diagonal and the directions in which the posterior is longer or shorter than that says.
     LowRank,
+}
+
+impl Metric {
+    /// Up to this many parameters the low-rank matrix pays: its adaptation costs time in the cube
+    /// of the dimension, and one GP pair needs two to three times fewer gradients with it, while
+    /// larger models, whose modes decide, gain nothing (`docs/performance.md`).
+    pub const FEW: usize = 256;
+
+    /// The mass matrix for `dim` parameters.
+    pub fn resolve(self, dim: usize) -> Metric {
+        match self {
+            Metric::Auto if dim <= Metric::FEW => Metric::LowRank,
+            Metric::Auto => Metric::Diagonal,
+            chosen => chosen,
+        }
+    }
 }
 
 /// Where the chains start.
@@ -80,7 +98,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             sampler: Sampler::Nuts,
-            metric: Metric::Diagonal,
+            metric: Metric::Auto,
             chains: 4,
             warmup: 500,
             draws: 500,

@@ -110,6 +110,7 @@ fn pilot<D: Density>(
     length.max_depth = length.max_depth.min(PILOT_DEPTH);
     let rng = stream(settings.seed, Purpose::Pilot, index as u64);
     let quiet = Muted(monitor);
+    // Too short to learn more than a scale per parameter.
     let settings = &settings.with_metric(Metric::Diagonal);
     match run(index, density.clone(), &point.q, length, settings, rng, &quiet) {
         Ok(chain) if !chain.stats.is_empty() => {
