@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 
@@ -75,10 +76,11 @@ def theirs(model: Model, sampler: str, size: Size) -> dict:
         "lpd": lpd,
     }
     command = [sys.executable, "-m", "peers.chains", json.dumps(job)]
+    begun = time.perf_counter()
     done = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT / "bench"
     )
-    figures = json.loads(done.stdout.splitlines()[-1])
+    figures = json.loads(done.stdout.splitlines()[-1]) | {"wall": time.perf_counter() - begun}
     return scores.scored(figures, log_densities(lpd, settings["chains"], settings["draws"]))
 
 
@@ -96,16 +98,20 @@ def report(results: dict, size: Size) -> Section:
         f"target acceptance {chain['target_accept']}, starts drawn from the prior; "
         f"{size.hilbert_draws} + {size.hilbert_draws} draws on Hilbert bases, "
         f"{size.rff_draws} + {size.rff_draws} on RFF. Seconds are without compilation, which "
-        "stands apart; the ratio is of the seconds, to gpfuse. The NLPD is of the test rows, "
+        "stands apart; `process` is the whole process, with its imports and the test densities. "
+        "The ratio is of the seconds, to gpfuse. Gradients are of warm-up and draws, leapfrogs "
+        "are per draw kept. The NLPD is of the test rows, "
         "with its Monte Carlo error, and `apart` is its distance from gpfuse's in standard "
         "errors of the difference.",
         [
-            *["model", "sampler", "seconds", "compile", "ratio"],
-            *["gradients", "gradients/s", "diverging", "NLPD", "apart"],
+            *["model", "sampler", "seconds", "compile", "process", "ratio"],
+            *["gradients", "gradients/s", "leapfrogs", "diverging", "NLPD", "apart"],
         ],
     )
     for model in MODELS:
         us, gaps = results.get(name(model, "gpfuse")), []
+        settings = size.chain(model.basis.kind)
+        draws = settings["chains"] * settings["draws"]
         for sampler in samplers(model, size):
             found = results.get(name(model, sampler))
             if not found or not us:
@@ -121,9 +127,11 @@ def report(results: dict, size: Size) -> Section:
                     LABELS[sampler],
                     digits(found["seconds"]),
                     "" if same else digits(found["compile"]),
+                    digits(found["wall"]),
                     "" if same else times(found["seconds"] / us["seconds"]),
                     str(found["gradients"]),
                     digits(found["gradients"] / found["seconds"]),
+                    digits(found["kept_leapfrogs"] / draws),
                     str(found["divergences"]),
                     f"{found['nlpd']:.3f} ± {found['nlpd_error']:.3f}",
                     "" if same else f"{gap:.1f}",
