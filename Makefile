@@ -3,7 +3,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test other-sets check golden protocol clean
+.PHONY: test other-sets check golden protocol versus clean
 
 # The Rust tests, then real ArviZ on a real model file, then the library's tests on the other
 # instruction sets of this machine.
@@ -34,6 +34,10 @@ golden:
 # The frozen protocol against NumPyro; hours, and it goes on where it stopped.
 protocol:
 	$(CARGO) run --release -p gpfuse --example protocol -- bench/paper bench/results/protocol.csv
+
+# Beside NumPyro and nutpie in one run; more than an hour, and it goes on where it stopped.
+versus:
+	bench/versus
 
 $(VENV)/ready: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)

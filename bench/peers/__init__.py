@@ -1,0 +1,1 @@
+"""The benchmark behind `bench/versus`: gpfuse beside NumPyro and nutpie, in one run."""
