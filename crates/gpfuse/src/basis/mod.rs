@@ -66,8 +66,8 @@ pub struct Coefs {
     scale: Vec<f64>,
     /// RFF: phases in quarter turns, (count, frequencies).
     phase: Vec<f64>,
-    /// RFF: `omega / ell` in quarter turns, (count, frequencies, inputs).
-    freq: Vec<f64>,
+    /// RFF: `2 / (pi ell)`, which makes base frequencies quarter turns, (count, inputs).
+    inverse: Vec<f64>,
 }
 
 /// One thread's working memory.
@@ -172,9 +172,8 @@ impl Basis {
         let zeros = |n: usize| vec![0.0; count * n];
         match self {
             Basis::Rff(b) => {
-                let m = b.frequencies();
-                let freq = zeros(b.omega().len());
-                Coefs { coef: zeros(m), phase: zeros(m), freq, ..Coefs::default() }
+                let (coef, phase) = (zeros(b.frequencies()), zeros(b.frequencies()));
+                Coefs { coef, phase, inverse: zeros(b.inputs()), ..Coefs::default() }
             }
             Basis::Hilbert(b) => {
                 let scale = zeros(if adjoint { b.functions() } else { 0 });

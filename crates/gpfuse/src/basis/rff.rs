@@ -10,6 +10,8 @@
 //! `c cos a + s sin a = A cos(a - p)`: one product per feature instead of two, and as few in the
 //! reverse pass. Angles are in quarter turns, which need no reduction by pi.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use super::frequencies::{self, Scheme};
@@ -78,19 +80,15 @@ impl Rff {
     }
 
     pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
-        let (m, len) = (self.frequencies(), self.omega.len());
+        let m = self.frequencies();
         let own = g * m..(g + 1) * m;
-        let Coefs { coef, phase, freq, .. } = coefs;
+        let Coefs { coef, phase, inverse, .. } = coefs;
         let amplitude = self.amplitude(p.log_var);
         let (cos, sin) = p.theta.split_at(m);
         to_polar(level, amplitude, cos, sin, &mut coef[own.clone()], &mut phase[own]);
-        let freq = &mut freq[g * len..(g + 1) * len];
-        for i in 0..self.inputs {
-            let inverse = std::f64::consts::FRAC_2_PI * (-p.log_ell[i]).exp();
-            let own = self.omega.iter().skip(i).step_by(self.inputs);
-            for (scaled, omega) in freq.iter_mut().skip(i).step_by(self.inputs).zip(own) {
-                *scaled = omega * inverse;
-            }
+        let inverse = &mut inverse[g * self.inputs..(g + 1) * self.inputs];
+        for (inverse, log_ell) in inverse.iter_mut().zip(p.log_ell) {
+            *inverse = std::f64::consts::FRAC_2_PI * (-log_ell).exp();
         }
     }
 
@@ -103,8 +101,8 @@ impl Rff {
         work: &mut Work,
         f: &mut [Lanes],
     ) {
-        let Coefs { coef, phase, freq, .. } = coefs;
-        forward(level, x, reach, self.frequencies(), freq, phase, coef, &mut work.trig, f);
+        let Coefs { coef, phase, inverse, .. } = coefs;
+        forward(level, x, reach, &self.omega, inverse, phase, coef, &mut work.trig, f);
     }
 
     pub(super) fn adjoint(
@@ -134,6 +132,7 @@ impl Rff {
     ) {
         let (m, inputs) = (self.frequencies(), self.inputs);
         let amplitude = self.amplitude(p.log_var);
+        let inverse = &coefs.inverse[g * inputs..(g + 1) * inputs];
         let (cos, sin) = p.theta.split_at(m);
         let (d_cos, d_sin) = grad.theta.split_at_mut(m);
         for j in 0..m {
@@ -144,10 +143,9 @@ impl Rff {
             d_cos[j] += amplitude * (u * c - v * s);
             d_sin[j] += amplitude * (v * c + u * s);
             *grad.log_var += 0.5 * coefs.coef[at] * u;
-            let own = at * inputs..(at + 1) * inputs;
-            let parts = coefs.freq[own.clone()].iter().zip(&sums.freq[own]);
-            for (out, (w, d)) in grad.log_ell.iter_mut().zip(parts) {
-                *out += std::f64::consts::FRAC_PI_2 * coefs.coef[at] * w * total(d);
+            for i in 0..inputs {
+                let freq = std::f64::consts::FRAC_PI_2 * self.omega[j * inputs + i] * inverse[i];
+                grad.log_ell[i] += coefs.coef[at] * freq * total(&sums.freq[at * inputs + i]);
             }
         }
     }
@@ -183,8 +181,8 @@ const TILE: usize = 2;
 
 vectorised! {
     fn forward = forward_kernel<wide>(
-        x: &[Lanes], reach: &[f64], m: usize, freq: &[f64], phase: &[f64], amplitude: &[f64],
-        trig: &mut [Lanes], f: &mut [Lanes],
+        x: &[Lanes], reach: &[f64], omega: &[f64], inverse: &[f64], phase: &[f64],
+        amplitude: &[f64], trig: &mut [Lanes], f: &mut [Lanes],
     );
 }
 
@@ -193,27 +191,29 @@ vectorised! {
 fn forward_kernel<V: Wide>(
     x: &[Lanes],
     reach: &[f64],
-    m: usize,
-    freq: &[f64],
+    omega: &[f64],
+    inverse: &[f64],
     phase: &[f64],
     amplitude: &[f64],
     trig: &mut [Lanes],
     f: &mut [Lanes],
 ) {
     let inputs = x.len();
+    let m = omega.len() / inputs;
     let mut pairs = trig.as_chunks_mut::<2>().0;
     for (g, f) in f.iter_mut().enumerate() {
         let own = g * m..(g + 1) * m;
         let (phase, amplitude) = (&phase[own.clone()], &amplitude[own]);
-        let freq = &freq[g * m * inputs..(g + 1) * m * inputs];
+        let inverse = &inverse[g * inputs..(g + 1) * inputs];
         let (own, rest) = pairs.split_at_mut(m.min(pairs.len()));
         pairs = rest;
-        let far = |w: &[f64]| {
-            let largest: f64 = reach.iter().zip(w).map(|(x, w)| x * w.abs()).sum();
-            largest.is_nan() || largest >= MAX_TURN
-        };
-        if freq.chunks(inputs).any(far) {
-            forward_far(x, freq, phase, amplitude, own, f);
+        let mut farthest = 0.0;
+        for i in 0..inputs {
+            farthest += reach[i] * inverse[i] * largest(omega, i, inputs);
+        }
+        // Also where it is NaN.
+        if !matches!(farthest.partial_cmp(&MAX_TURN), Some(Ordering::Less)) {
+            forward_far(x, omega, inverse, phase, amplitude, own, f);
             continue;
         }
         for start in (0..ROWS / WIDTH).step_by(TILE) {
@@ -221,8 +221,8 @@ fn forward_kernel<V: Wide>(
             for j in 0..m {
                 let (p, a) = (V::splat(-phase[j]), V::splat(amplitude[j]));
                 let mut angle = [p; TILE];
-                for (x, w) in x.iter().zip(&freq[j * inputs..(j + 1) * inputs]) {
-                    let w = V::splat(*w);
+                for (i, x) in x.iter().enumerate() {
+                    let w = V::splat(omega[j * inputs + i] * inverse[i]);
                     for t in 0..TILE {
                         angle[t] = w.fma(V::load(group(x, start + t)), angle[t]);
                     }
@@ -248,20 +248,33 @@ fn forward_kernel<V: Wide>(
     }
 }
 
+/// The largest base frequency of input `i`.
+#[inline(always)]
+fn largest(omega: &[f64], i: usize, inputs: usize) -> f64 {
+    let mut most = 0.0;
+    for j in 0..omega.len() / inputs {
+        let w = omega[j * inputs + i].abs();
+        most = if w > most { w } else { most };
+    }
+    most
+}
+
 /// The same for angles beyond [`MAX_TURN`].
 #[cold]
 fn forward_far(
     x: &[Lanes],
-    freq: &[f64],
+    omega: &[f64],
+    inverse: &[f64],
     phase: &[f64],
     amplitude: &[f64],
     trig: &mut [[Lanes; 2]],
     f: &mut Lanes,
 ) {
     *f = Lanes::splat(0.0);
-    for (j, w) in freq.chunks(x.len()).enumerate() {
+    for (j, w) in omega.chunks(x.len()).enumerate() {
         for r in 0..ROWS {
-            let angle = x.iter().zip(w).map(|(x, w)| x[r] * w).sum::<f64>() - phase[j];
+            let turns = x.iter().zip(w).zip(inverse).map(|((x, w), inverse)| x[r] * (w * inverse));
+            let angle = turns.sum::<f64>() - phase[j];
             let (sin, cos) = sin_cos_far(angle);
             f[r] += amplitude[j] * cos;
             if let Some(kept) = trig.get_mut(j) {
