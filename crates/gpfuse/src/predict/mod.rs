@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub use block::FusedBlock;
 pub use experts::{ExpertSummary, Summary};
 pub use mixture::Mixture;
+pub(crate) use mixture::Spectrum;
 
 use crate::Result;
 use crate::basis::Coefs;
