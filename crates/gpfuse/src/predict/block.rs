@@ -3,14 +3,16 @@
 use std::ops::Range;
 
 use super::Mixture;
-use crate::math::{Lanes, ROWS};
+use crate::math::simd::{Level, vectorised};
+use crate::math::wide::group;
+use crate::math::{Lanes, ROWS, WIDTH};
 use crate::pool::{Components, Pool};
 use crate::scale::Affine;
 use crate::{Error, Result};
 
 /// Draws that are turned from rows abreast to one row after the other at once: a row then gets
 /// whole cache lines.
-pub(super) const TURNED: usize = 8;
+pub(super) const TURNED: usize = 24;
 
 /// The fused density of one block of rows, in the units of the target.
 #[derive(Debug)]
@@ -57,21 +59,22 @@ impl FusedBlock {
     }
 
     /// Take in the components of draw `j`; draws come in order.
-    pub(super) fn take(&mut self, j: usize, target: Affine) {
+    pub(super) fn take(&mut self, level: Level, j: usize, target: Affine) {
         let done = j % TURNED + 1;
         if done < TURNED && j + 1 < self.draws {
             return;
         }
         let (parts, each) = (self.parts, self.draws * self.parts);
-        let place = (j + 1 - done) * parts..(j + 1) * parts;
-        let draws = &self.turning[..done];
+        let (start, draws) = ((j + 1 - done) * parts, &self.turning[..done]);
         if parts > 1 {
             let by = Affine { shift: -(self.draws as f64).ln(), scale: 1.0 };
-            turn(draws.iter().flat_map(|c| &c.log_weight), by, &mut self.log_weight, each, &place);
+            let lanes = draws.iter().flat_map(|c| &c.log_weight);
+            turn(level, lanes, by, &mut self.log_weight, each, start);
         }
-        turn(draws.iter().flat_map(|c| &c.mean), target, &mut self.mean, each, &place);
-        let by = Affine { shift: 0.0, ..target };
-        turn(draws.iter().flat_map(|c| &c.sd), by, &mut self.sd, each, &place);
+        let means = draws.iter().flat_map(|c| &c.mean);
+        turn(level, means, target, &mut self.mean, each, start);
+        let (sds, by) = (draws.iter().flat_map(|c| &c.sd), Affine { shift: 0.0, ..target });
+        turn(level, sds, by, &mut self.sd, each, start);
     }
 
     /// The number of rows.
@@ -104,19 +107,55 @@ impl FusedBlock {
     }
 }
 
-/// Turn lanes to where each row has `each` numbers, of which these are the ones at `place`;
+/// Turn lanes to where each row has `each` numbers, of which these are those from `start` on;
 /// `by` restores their scale on the way.
 pub(super) fn turn<'a>(
+    level: Level,
     lanes: impl Iterator<Item = &'a Lanes>,
     by: Affine,
     out: &mut [f64],
     each: usize,
-    place: &Range<usize>,
+    start: usize,
 ) {
     let lanes: Vec<&Lanes> = lanes.collect();
-    for (r, row) in out.chunks_exact_mut(each).enumerate().take(ROWS) {
-        for (to, from) in row[place.clone()].iter_mut().zip(&lanes) {
-            *to = by.restore(from[r]);
+    turn_all(level, &lanes, by, out, each, start);
+}
+
+vectorised! {
+    fn turn_all = turn_kernel(
+        lanes: &[&Lanes], by: Affine, out: &mut [f64], each: usize, start: usize,
+    );
+}
+
+/// In squares of [`WIDTH`] rows and lanes, which the compiler turns in registers.
+#[inline(always)]
+fn turn_kernel<const FMA: bool>(
+    lanes: &[&Lanes],
+    by: Affine,
+    out: &mut [f64],
+    each: usize,
+    start: usize,
+) {
+    let (whole, rest) = lanes.as_chunks::<WIDTH>();
+    for g in 0..ROWS / WIDTH {
+        for (c, eight) in whole.iter().enumerate() {
+            let mut tile = [[0.0; WIDTH]; WIDTH];
+            for s in 0..WIDTH {
+                let from = group(eight[s], g);
+                for i in 0..WIDTH {
+                    tile[i][s] = by.restore(from[i]);
+                }
+            }
+            for i in 0..WIDTH {
+                let at = (g * WIDTH + i) * each + start + c * WIDTH;
+                out[at..at + WIDTH].copy_from_slice(&tile[i]);
+            }
+        }
+        for (s, from) in rest.iter().enumerate() {
+            for i in 0..WIDTH {
+                let r = g * WIDTH + i;
+                out[r * each + start + whole.len() * WIDTH + s] = by.restore(from[r]);
+            }
         }
     }
 }

@@ -58,9 +58,10 @@ impl Predictor {
             self.each_draw(rows, b, given, scratch, |j, block| {
                 for (k, (sums, turning, weight)) in all.iter_mut().enumerate() {
                     gather(self.level, j, k, block, self.target, sums, &mut turning[j % TURNED]);
-                    if j % TURNED == TURNED - 1 || j + 1 == draws {
-                        let place = j - j % TURNED..j + 1;
-                        turn(turning.iter(), Affine::IDENTITY, weight, draws, &place);
+                    let done = j % TURNED + 1;
+                    if done == TURNED || j + 1 == draws {
+                        let (lanes, start) = (turning[..done].iter(), j + 1 - done);
+                        turn(self.level, lanes, Affine::IDENTITY, weight, draws, start);
                     }
                 }
             });

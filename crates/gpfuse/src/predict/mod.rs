@@ -76,7 +76,7 @@ impl Predictor {
             block.begin(rows.origin() + b * ROWS, rows.filled(b));
             self.each_draw(rows, b, given, scratch, |j, experts| {
                 pool.fuse(self.level, experts, block.place(j));
-                block.take(j, self.target);
+                block.take(self.level, j, self.target);
             });
             each(block)
         })
