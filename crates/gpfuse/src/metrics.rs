@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::infer::Draws;
 use crate::model::Given;
-use crate::predict::{FusedBlock, Mixture, Predictor};
+use crate::predict::{FusedBlock, Mixture, Predictor, Spectrum};
 use crate::rows::Rows;
 use crate::{Error, Result};
 
@@ -131,8 +131,7 @@ fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<Bloc
         let parts: Result<Vec<Mixture<'_>>> =
             batches.ranges.iter().map(|range| block.row_draws(r, range.clone())).collect();
         let parts = parts?;
-        let crps = whole.crps(y);
-        let influence = crps_influence(&whole, &parts, y, batches);
+        let (crps, influence) = crps(&whole, &parts, y, batches);
         let at_y: Vec<[f64; 3]> =
             parts.iter().map(|p| [p.log_density(y), p.mean(), p.cdf(y)]).collect();
         rows.push(losses(combine(&at_y, batches, None), y, crps));
@@ -167,30 +166,22 @@ fn losses([log_density, mean, cdf]: [f64; 3], y: f64, crps: f64) -> [f64; LOSSES
     out
 }
 
-/// The first-order effect of each batch on the CRPS, which is `integral (F - 1[z >= y])^2 dz`:
-/// `2 integral (F - 1[z >= y]) (F_b - F) dz`, by the midpoint rule, which is ample for an
-/// error bar.
-fn crps_influence(
-    whole: &Mixture<'_>,
-    parts: &[Mixture<'_>],
-    y: f64,
-    batches: &Batches,
-) -> Vec<f64> {
-    const NODES: usize = 32;
+/// The CRPS, `E|X - y| - E|X - X'| / 2`, and the first-order effect of each batch on it,
+/// `(E|X_b - y| - E|X - y|) - (E|X_b - X| - E|X - X'|)`.
+fn crps(whole: &Mixture<'_>, parts: &[Mixture<'_>], y: f64, batches: &Batches) -> (f64, Vec<f64>) {
     if parts.len() < 2 {
-        return vec![0.0; parts.len()];
+        return (whole.crps(y), vec![0.0; parts.len()]);
     }
-    let (mean, reach) = (whole.mean(), 5.0 * whole.variance().sqrt());
-    let step = 2.0 * reach / NODES as f64;
-    let mut out = vec![0.0; parts.len()];
-    for i in 0..NODES {
-        let z = mean - reach + (i as f64 + 0.5) * step;
-        let own: Vec<f64> = parts.iter().map(|p| p.cdf(z)).collect();
-        let f: f64 = own.iter().enumerate().map(|(b, f)| batches.share(b) * f).sum();
-        let gap = 2.0 * step * (f - f64::from(z >= y));
-        out.iter_mut().zip(&own).for_each(|(o, own)| *o += gap * (own - f));
-    }
-    out
+    let grid = whole.grid();
+    let each: Vec<Spectrum> = parts.iter().map(|p| p.spectrum(&grid)).collect();
+    let all = Spectrum::mix((0..each.len()).map(|b| (batches.share(b), &each[b])));
+    let (from_y, apart) = (whole.distance(y), all.distance(&all, &grid));
+    // A grid that is too coarse for the score is ample for its error bar.
+    let score = if grid.enough { from_y - 0.5 * apart } else { whole.crps(y) };
+    let effect = |(part, own): (&Mixture<'_>, &Spectrum)| {
+        (part.distance(y) - from_y) - (own.distance(&all, &grid) - apart)
+    };
+    (score, parts.iter().zip(&each).map(effect).collect())
 }
 
 fn summarise(

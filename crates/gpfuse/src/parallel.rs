@@ -13,13 +13,25 @@ pub(crate) fn parallel<T: Send>(
     threads: usize,
     job: impl Fn(usize) -> T + Sync,
 ) -> Result<Vec<T>> {
+    parallel_with(jobs, threads, || (), |_, i| job(i))
+}
+
+/// The same, with working memory that each thread makes once and its jobs use in turn; a
+/// result must not depend on what an earlier job left there.
+pub(crate) fn parallel_with<S, T: Send>(
+    jobs: usize,
+    threads: usize,
+    room: impl Fn() -> S + Sync,
+    job: impl Fn(&mut S, usize) -> T + Sync,
+) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<T>>> = (0..jobs).map(|_| Mutex::new(None)).collect();
     let work = || {
+        let mut own = room();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(slot) = done.get(i) else { return };
-            let result = job(i);
+            let result = job(&mut own, i);
             if let Ok(mut slot) = slot.lock() {
                 *slot = Some(result);
             }

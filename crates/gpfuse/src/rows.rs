@@ -49,6 +49,17 @@ impl Rows {
         Rows { origin, ..self }
     }
 
+    /// Block `b` alone.
+    pub(crate) fn alone(&self, b: usize) -> Rows {
+        Rows {
+            n: self.filled(b),
+            origin: self.origin + b * ROWS,
+            inputs: self.inputs,
+            columns: self.block(b).to_vec(),
+            reach: self.reach(b).to_vec(),
+        }
+    }
+
     /// The number of the first row.
     pub fn origin(&self) -> usize {
         self.origin

@@ -14,8 +14,8 @@ pub(crate) fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-const LN2_HI: f64 = 6.931_471_803_691_238e-1;
-const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+pub(super) const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+pub(super) const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 
 /// `e^x`: 0 below -707.5 (where the result nears the subnormal numbers), infinite above
 /// 709.78. With `x = k ln 2 + r`, `e^x = 2^k e^r` and `e^r` is a minimax polynomial of degree

@@ -86,6 +86,12 @@ impl Given {
     pub fn experts(&self) -> usize {
         self.mu.len()
     }
+
+    /// Those of block `b` alone, which has `rows` rows.
+    pub(crate) fn alone(&self, b: usize, rows: usize) -> Given {
+        let pick = |v: &[Vec<Lanes>]| v.iter().map(|lanes| vec![lanes[b]]).collect();
+        Given { rows, mu: pick(&self.mu), log_sd: pick(&self.log_sd) }
+    }
 }
 
 /// Working memory for one thread: the basis, function values and experts of one block.

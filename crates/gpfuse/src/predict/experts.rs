@@ -1,11 +1,15 @@
 //! The experts at new inputs: how much each is trusted, and what each says.
 
 use super::Predictor;
+use super::block::{TURNED, turn};
 use crate::Result;
-use crate::math::ROWS;
+use crate::math::simd::vectorised;
+use crate::math::{Lanes, ROWS, exp};
 use crate::model::Given;
-use crate::parallel::parallel;
+use crate::parallel::parallel_with;
+use crate::pool::ExpertBlock;
 use crate::rows::Rows;
+use crate::scale::Affine;
 
 /// A posterior by its mean and a central interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,56 +47,128 @@ impl Predictor {
         threads: usize,
     ) -> Result<Vec<ExpertSummary>> {
         self.model.check_given(rows, given)?;
-        let cache = self.model.basis().cache(rows);
-        let experts = self.model.experts();
-        let draws = self.coefs.len();
-        let blocks = parallel(rows.blocks(), threads, |b| {
-            let mut scratch = self.model.scratch(false);
-            // Per expert and row: weight, mean and variance of every draw.
-            let mut weight = vec![0.0; experts * ROWS * draws];
-            let mut sums = vec![[0.0; 3]; experts * ROWS];
-            for (j, coefs) in self.coefs.iter().enumerate() {
-                self.model.experts_on(self.level, rows, b, &cache, given, coefs, &mut scratch);
-                for k in 0..experts {
-                    for r in 0..rows.filled(b) {
-                        let mean = self.target.restore(scratch.experts.mu[k][r]);
-                        let sd = self.target.scale * scratch.experts.log_sd[k][r].exp();
-                        weight[(r * experts + k) * draws + j] = scratch.experts.log_w[k][r].exp();
-                        let sum = &mut sums[r * experts + k];
-                        // About the first draw's mean, so that an offset costs no digits.
-                        if j == 0 {
-                            sum[0] = mean;
-                        }
-                        let gap = mean - sum[0];
-                        sum[1] += gap / draws as f64;
-                        sum[2] += (gap * gap + sd * sd) / draws as f64;
+        let (experts, draws) = (self.model.experts(), self.draws());
+        let room = || {
+            let expert =
+                || (Gathered::new(), vec![Lanes::splat(0.0); TURNED], vec![0.0; ROWS * draws]);
+            (self.model.scratch(false), (0..experts).map(|_| expert()).collect::<Vec<_>>())
+        };
+        let blocks = parallel_with(rows.blocks(), threads, room, |(scratch, all), b| {
+            let filled = rows.filled(b);
+            self.each_draw(rows, b, given, scratch, |j, block| {
+                for (k, (sums, turning, weight)) in all.iter_mut().enumerate() {
+                    gather(self.level, j, k, block, self.target, sums, &mut turning[j % TURNED]);
+                    let done = j % TURNED + 1;
+                    if done == TURNED || j + 1 == draws {
+                        let (lanes, start) = (turning[..done].iter(), j + 1 - done);
+                        turn(self.level, lanes, Affine::IDENTITY, weight, draws, start);
                     }
                 }
+            });
+            let mut out = Vec::with_capacity(filled * experts);
+            for r in 0..filled {
+                for (sums, _, weight) in all.iter_mut() {
+                    let weight = Summary::of(&mut weight[r * draws..(r + 1) * draws], level);
+                    let (mean, sd) = sums.moments(r, draws as f64);
+                    out.push(ExpertSummary { weight, mean, sd });
+                }
             }
-            let rows = rows.filled(b) * experts;
-            let weights = weight.chunks_exact_mut(draws);
-            let all = sums.iter().zip(weights).take(rows);
-            all.map(|(sum, weight)| ExpertSummary {
-                weight: Summary::of(weight, level),
-                mean: sum[0] + sum[1],
-                sd: (sum[2] - sum[1] * sum[1]).max(0.0).sqrt(),
-            })
-            .collect::<Vec<_>>()
+            out
         })?;
         Ok(blocks.into_iter().flatten().collect())
     }
 }
 
+/// The sums of one expert over the draws, rows abreast: the first draw's mean, and about it,
+/// so that an offset costs no digits, the means and the squares with the variances.
+struct Gathered {
+    origin: Lanes,
+    first: Lanes,
+    second: Lanes,
+}
+
+impl Gathered {
+    fn new() -> Gathered {
+        let none = Lanes::splat(0.0);
+        Gathered { origin: none, first: none, second: none }
+    }
+
+    /// Mean and standard deviation at row `r`.
+    fn moments(&self, r: usize, draws: f64) -> (f64, f64) {
+        let (gap, square) = (self.first[r] / draws, self.second[r] / draws);
+        (self.origin[r] + gap, (square - gap * gap).max(0.0).sqrt())
+    }
+}
+
+vectorised! {
+    /// Add expert `k` in draw `j`; its weights go to `weight`.
+    fn gather = gather_kernel(
+        j: usize, k: usize, block: &ExpertBlock, target: Affine, sums: &mut Gathered,
+        weight: &mut Lanes,
+    );
+}
+
+#[inline(always)]
+fn gather_kernel<const FMA: bool>(
+    j: usize,
+    k: usize,
+    block: &ExpertBlock,
+    target: Affine,
+    sums: &mut Gathered,
+    weight: &mut Lanes,
+) {
+    let (mu, log_sd, log_w) = (&block.mu[k], &block.log_sd[k], &block.log_w[k]);
+    if j == 0 {
+        *sums = Gathered::new();
+        for r in 0..ROWS {
+            sums.origin[r] = target.restore(mu[r]);
+        }
+    }
+    for r in 0..ROWS {
+        weight[r] = exp::<FMA>(log_w[r]);
+        let sd = target.scale * exp::<FMA>(log_sd[r]);
+        let gap = target.restore(mu[r]) - sums.origin[r];
+        sums.first[r] += gap;
+        sums.second[r] += gap * gap + sd * sd;
+    }
+}
+
 impl Summary {
-    /// Of some values, which are sorted on the way.
+    /// Of some values, whose order changes on the way.
     pub fn of(values: &mut [f64], level: f64) -> Summary {
-        values.sort_by(f64::total_cmp);
-        let at = |p: f64| {
-            let place = p * (values.len() - 1) as f64;
-            let (low, high) = (place.floor() as usize, place.ceil() as usize);
-            values[low] + (place - low as f64) * (values[high] - values[low])
-        };
         let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let mut at = |p: f64| {
+            let place = p * (values.len() - 1) as f64;
+            let below = place.floor() as usize;
+            let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+            let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*low);
+            *low + (place - below as f64) * (next - *low)
+        };
         Summary { mean, low: at(0.5 - 0.5 * level), high: at(0.5 + 0.5 * level) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_an_interval_lie_between_order_statistics() {
+        for n in [1, 2, 3, 10, 101] {
+            let values: Vec<f64> = (0..n).map(|i| (1.7 * i as f64).sin()).collect();
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            for level in [0.0, 0.5, 0.9, 1.0] {
+                let found = Summary::of(&mut values.clone(), level);
+                let at = |p: f64| {
+                    let place = p * (n - 1) as f64;
+                    let (low, high) = (place.floor() as usize, place.ceil() as usize);
+                    sorted[low] + (place - low as f64) * (sorted[high] - sorted[low])
+                };
+                let (low, high) = (at(0.5 - 0.5 * level), at(0.5 + 0.5 * level));
+                assert!((found.low - low).abs() < 1e-15 && (found.high - high).abs() < 1e-15);
+                assert!((found.mean - values.iter().sum::<f64>() / n as f64).abs() < 1e-15);
+            }
+        }
     }
 }

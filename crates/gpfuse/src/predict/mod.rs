@@ -4,23 +4,27 @@
 //! is their average over the draws. Rows are taken a block at a time, so memory is one block's
 //! components per thread, whatever the number of rows.
 
+mod block;
 mod experts;
 mod mixture;
 
 use std::sync::Arc;
 
+pub use block::FusedBlock;
 pub use experts::{ExpertSummary, Summary};
 pub use mixture::Mixture;
+pub(crate) use mixture::Spectrum;
 
-use crate::basis::{Cache, Coefs};
+use crate::Result;
+use crate::basis::Coefs;
 use crate::infer::Draws;
 use crate::math::ROWS;
 use crate::math::simd::Level;
-use crate::model::{Given, Model};
-use crate::parallel::parallel;
+use crate::model::{Given, Model, Scratch};
+use crate::parallel::parallel_with;
+use crate::pool::ExpertBlock;
 use crate::rows::Rows;
 use crate::scale::Affine;
-use crate::{Error, Result};
 
 /// Draws of a model, ready to predict at any rows.
 #[derive(Debug, Clone)]
@@ -31,62 +35,18 @@ pub struct Predictor {
     level: Level,
 }
 
-/// The fused density of one block of rows, in the units of the target.
-#[derive(Debug)]
-pub struct FusedBlock {
-    /// The number of the block's first row.
-    pub first: usize,
-    rows: usize,
-    draws: usize,
-    /// Components per draw.
-    parts: usize,
-    log_weight: Vec<f64>,
-    mean: Vec<f64>,
-    sd: Vec<f64>,
-}
-
-impl FusedBlock {
-    /// The number of rows.
-    pub fn len(&self) -> usize {
-        self.rows
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
-    /// The predictive density of row `r` of the block: the components of the first draw, then
-    /// of the second, and so on.
-    pub fn row(&self, r: usize) -> Result<Mixture<'_>> {
-        self.row_draws(r, 0..self.draws)
-    }
-
-    /// The same from a range of the draws only.
-    pub fn row_draws(&self, r: usize, draws: std::ops::Range<usize>) -> Result<Mixture<'_>> {
-        let (each, parts) = (self.parts * self.draws, self.parts);
-        let range = r * each + draws.start * parts..r * each + draws.end * parts;
-        Mixture::new(&self.log_weight[range.clone()], &self.mean[range.clone()], &self.sd[range])
-            .map_err(|e| {
-                let row = self.first + r + 1;
-                Error::Data(format!("prediction of row {row}: {e}: look at its inputs"))
-            })
-    }
-}
-
 impl Predictor {
     /// From draws in the sampling space of `model`; `target` maps the model's scale of y to
     /// the user's.
     pub fn new(model: Arc<Model>, draws: &Draws, target: Affine) -> Predictor {
-        let coefs = draws
-            .iter()
-            .map(|q| {
-                let mut coefs = model.coefs(false);
-                model.prepare(Level::detect(), q, &mut coefs);
-                coefs
-            })
-            .collect();
-        Predictor { model, coefs, target, level: Level::detect() }
+        let level = Level::detect();
+        let prepared = |q: &[f64]| {
+            let mut coefs = model.coefs(false);
+            model.prepare(level, q, &mut coefs);
+            coefs
+        };
+        let coefs = draws.iter().map(prepared).collect();
+        Predictor { model, coefs, target, level }
     }
 
     /// The model.
@@ -110,33 +70,33 @@ impl Predictor {
         each: impl Fn(&FusedBlock) -> T + Sync,
     ) -> Result<Vec<T>> {
         self.model.check_given(rows, given)?;
-        let cache = self.model.basis().cache(rows);
-        parallel(rows.blocks(), threads, |b| each(&self.block(rows, b, &cache, given)))
+        let (pool, experts) = (self.model.pool(), self.model.experts());
+        let room = || (self.model.scratch(false), FusedBlock::room(pool, experts, self.draws()));
+        parallel_with(rows.blocks(), threads, room, |(scratch, block), b| {
+            block.begin(rows.origin() + b * ROWS, rows.filled(b));
+            self.each_draw(rows, b, given, scratch, |j, experts| {
+                pool.fuse(self.level, experts, block.place(j));
+                block.take(self.level, j, self.target);
+            });
+            each(block)
+        })
     }
 
-    fn block(&self, rows: &Rows, b: usize, cache: &Cache, given: Option<&Given>) -> FusedBlock {
-        let pool = self.model.pool();
-        let parts = pool.components(self.model.experts());
-        let (filled, each) = (rows.filled(b), parts * self.coefs.len());
-        let room = || vec![0.0; filled * each];
-        let (mut log_weight, mut mean, mut sd) = (room(), room(), room());
-        let mut scratch = self.model.scratch(false);
-        let mut fused = pool.room(self.model.experts());
-        let share = -(self.coefs.len() as f64).ln();
+    /// Call `each` with the number of every draw and its experts on block `b` of `rows`.
+    fn each_draw(
+        &self,
+        rows: &Rows,
+        b: usize,
+        given: Option<&Given>,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(usize, &ExpertBlock),
+    ) {
+        // One block alone: what its rows have in common is computed once for all draws.
+        let (block, given) = (rows.alone(b), given.map(|g| g.alone(b, rows.filled(b))));
+        let cache = self.model.basis().cache(&block);
         for (j, coefs) in self.coefs.iter().enumerate() {
-            self.model.experts_on(self.level, rows, b, cache, given, coefs, &mut scratch);
-            pool.fuse(self.level, &scratch.experts, &mut fused);
-            for c in 0..parts {
-                for r in 0..filled {
-                    let at = r * each + j * parts + c;
-                    log_weight[at] = fused.log_weight[c][r] + share;
-                    mean[at] = self.target.restore(fused.mean[c][r]);
-                    sd[at] = fused.sd[c][r] * self.target.scale;
-                }
-            }
+            self.model.experts_on(self.level, &block, 0, &cache, given.as_ref(), coefs, scratch);
+            each(j, &scratch.experts);
         }
-        let draws = self.coefs.len();
-        let first = rows.origin() + b * ROWS;
-        FusedBlock { first, rows: filled, draws, parts, log_weight, mean, sd }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::math::normal::{INV_SQRT_TWO_PI, cdf, tail};
 use crate::math::simd::vectorised;
-use crate::math::{Partial, ROWS, WIDTH, exp, fma, total};
+use crate::math::{Partial, WIDTH, exp, fma, total};
 
 /// The components as the kernels want them: linear weights that sum to 1, and both the
 /// standard deviation and its inverse, because a division costs more than a load.
@@ -18,23 +18,34 @@ pub(super) struct Parts<'a> {
     pub(super) inv_sd: &'a [f64],
 }
 
-/// The slices of `Parts`' fields in blocks: `(weight, mean, sd, inv_sd)`.
-type Block<'a> = (&'a [f64], &'a [f64], &'a [f64], &'a [f64]);
+/// Components whose terms are filled in before they are summed: few enough to stay in the
+/// nearest cache, too many for the loop to be unrolled whole, which costs registers.
+pub(super) const BLOCK: usize = 256;
 
-impl<'a> Parts<'a> {
-    #[inline(always)]
-    fn blocks(self) -> impl Iterator<Item = Block<'a>> {
-        let n = self.weight.len();
-        (0..n).step_by(ROWS).map(move |start| {
-            let r = start..(start + ROWS).min(n);
-            (&self.weight[r.clone()], &self.mean[r.clone()], &self.sd[r.clone()], &self.inv_sd[r])
-        })
-    }
+/// The same where several sums are made at once, whose terms then stay in registers.
+const SMALL: usize = 64;
+
+/// `each_block!(N, a = first, b = second; { body })` runs the body for block after block of some
+/// slices of one length: with arrays of N numbers, then with slices of what is left. Not a
+/// function of a closure, which need not be compiled for the instruction set of the kernel
+/// around it.
+macro_rules! each_block {
+    ($block:expr, $($part:ident = $all:expr),+; $body:block) => {{
+        let count = [$($all.len()),+].into_iter().min().unwrap_or(0);
+        let whole = count - count % $block;
+        for start in (0..whole).step_by($block) {
+            $(let Some($part) = $all[start..].first_chunk::<{ $block }>() else { break };)+
+            $body
+        }
+        $(let $part = &$all[whole..count];)+
+        $body
+    }};
 }
+pub(super) use each_block;
 
 /// Adds terms to the partial sums, the j-th term of a block to sum `j mod WIDTH`.
 #[inline(always)]
-fn add(sums: &mut Partial, terms: &[f64]) {
+pub(super) fn add(sums: &mut Partial, terms: &[f64]) {
     let (whole, rest) = terms.as_chunks::<WIDTH>();
     for chunk in whole {
         for j in 0..WIDTH {
@@ -47,42 +58,15 @@ fn add(sums: &mut Partial, terms: &[f64]) {
 }
 
 #[inline(always)]
-fn normalise_kernel<const FMA: bool>(weight: &mut [f64]) -> (f64, f64) {
-    let mut best = [f64::NEG_INFINITY; WIDTH];
-    let (whole, rest) = weight.as_chunks::<WIDTH>();
-    for chunk in whole {
-        for j in 0..WIDTH {
-            best[j] = if chunk[j] > best[j] { chunk[j] } else { best[j] };
-        }
-    }
-    let largest = best.iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| a.max(*b));
-    for w in weight.iter_mut() {
-        *w = exp::<FMA>(*w - largest);
-    }
-    let mut sums = [0.0; WIDTH];
-    add(&mut sums, weight);
-    let (sum, scale) = (total(&sums), 1.0 / total(&sums));
-    for w in weight.iter_mut() {
-        *w *= scale;
-    }
-    (largest, sum)
-}
-
-vectorised! {
-    /// Turns log weights into weights that sum to 1; returns the largest log weight and the sum
-    /// of the weights relative to the largest, NaN if one of them is.
-    pub(super) fn normalise = normalise_kernel(weight: &mut [f64]) -> (f64, f64);
-}
-
-#[inline(always)]
 fn cdf_kernel<const FMA: bool>(parts: Parts<'_>, y: f64, sign: f64) -> f64 {
-    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; ROWS]);
-    for (weight, mean, _, inv_sd) in parts.blocks() {
-        for (t, ((w, m), r)) in terms.iter_mut().zip(weight.iter().zip(mean).zip(inv_sd)) {
-            *t = w * cdf::<FMA>(sign * (y - m) * r);
+    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; BLOCK]);
+    each_block!(BLOCK, w = parts.weight, m = parts.mean, r = parts.inv_sd; {
+        let terms = &mut terms[..w.len()];
+        for i in 0..w.len() {
+            terms[i] = w[i] * cdf::<FMA>(sign * (y - m[i]) * r[i]);
         }
-        add(&mut sums, &terms[..weight.len()]);
-    }
+        add(&mut sums, terms);
+    });
     total(&sums)
 }
 
@@ -91,49 +75,81 @@ vectorised! {
     pub(super) fn cdf_sum = cdf_kernel(parts: Parts<'_>, y: f64, sign: f64) -> f64;
 }
 
+/// The mixture at one y: a tail (the distribution function or, upper, the survival function),
+/// the density and its first two derivatives.
+#[derive(Clone, Copy)]
+pub(super) struct Local {
+    pub(super) tail: f64,
+    pub(super) density: f64,
+    pub(super) slope: f64,
+    pub(super) curve: f64,
+}
+
 #[inline(always)]
-fn point_kernel<const FMA: bool>(parts: Parts<'_>, y: f64) -> [f64; 3] {
-    let (mut low, mut high, mut density) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
-    let (mut t_low, mut t_high, mut t_density) = ([0.0; ROWS], [0.0; ROWS], [0.0; ROWS]);
-    for (weight, mean, _, inv_sd) in parts.blocks() {
-        let components = weight.iter().zip(mean).zip(inv_sd);
-        let terms = t_low.iter_mut().zip(&mut t_high).zip(&mut t_density);
-        for (((l, h), d), ((w, m), r)) in terms.zip(components) {
-            let z = (y - m) * r;
+fn point_kernel<const FMA: bool>(parts: Parts<'_>, y: f64, upper: bool) -> Local {
+    let (mut sums, mut terms) = ([[0.0; WIDTH]; 4], [[0.0; SMALL]; 4]);
+    let sign = if upper { -1.0 } else { 1.0 };
+    each_block!(SMALL, w = parts.weight, m = parts.mean, r = parts.inv_sd; {
+        let [tails, density, slope, curve] = terms.each_mut().map(|t| &mut t[..w.len()]);
+        for i in 0..w.len() {
+            let z = sign * (y - m[i]) * r[i];
             let (q, e) = tail::<FMA>(z);
-            let (near, far) = (w * (1.0 - q), w * q);
-            *l = if z < 0.0 { far } else { near };
-            *h = if z < 0.0 { near } else { far };
-            *d = w * r * INV_SQRT_TWO_PI * e;
+            let far = w[i] * q;
+            tails[i] = if z < 0.0 { far } else { w[i] - far };
+            let d = w[i] * r[i] * e;
+            density[i] = d;
+            slope[i] = z * (d * r[i]);
+            curve[i] = fma::<FMA>(z, z, -1.0) * (d * r[i] * r[i]);
         }
-        add(&mut low, &t_low[..weight.len()]);
-        add(&mut high, &t_high[..weight.len()]);
-        add(&mut density, &t_density[..weight.len()]);
-    }
-    [total(&low), total(&high), total(&density)]
+        for (sum, terms) in sums.iter_mut().zip([tails, density, slope, curve]) {
+            add(sum, terms);
+        }
+    });
+    let [tail, density, slope, curve] = sums.map(|sum| total(&sum));
+    let per = INV_SQRT_TWO_PI;
+    Local { tail, density: per * density, slope: -sign * per * slope, curve: per * curve }
 }
 
 vectorised! {
-    /// Distribution function, survival function and density at `y`, for one exponential each.
-    pub(super) fn point_sum = point_kernel(parts: Parts<'_>, y: f64) -> [f64; 3];
+    /// All that quantiles need of the mixture at `y`, for one exponential per component.
+    pub(super) fn point_sum = point_kernel(parts: Parts<'_>, y: f64, upper: bool) -> Local;
+}
+
+#[inline(always)]
+fn roughness_kernel<const FMA: bool>(parts: Parts<'_>, sd: f64) -> f64 {
+    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; BLOCK]);
+    each_block!(BLOCK, w = parts.weight, r = parts.inv_sd; {
+        let terms = &mut terms[..w.len()];
+        for i in 0..w.len() {
+            let square = (r[i] * sd) * (r[i] * sd);
+            terms[i] = w[i] * (square * square);
+        }
+        add(&mut sums, terms);
+    });
+    total(&sums)
+}
+
+vectorised! {
+    /// The sum of `w_i (sd / sd_i)^4`, which bounds the fourth derivative of the distribution
+    /// function in units of `sd`.
+    pub(super) fn roughness = roughness_kernel(parts: Parts<'_>, sd: f64) -> f64;
 }
 
 #[inline(always)]
 fn exponent_kernel<const FMA: bool>(log_weight: &[f64], parts: Parts<'_>, y: f64) -> f64 {
-    let mut best = [f64::NEG_INFINITY; WIDTH];
-    let mut terms = [0.0; ROWS];
-    for (lw, (_, mean, _, inv_sd)) in log_weight.chunks(ROWS).zip(parts.blocks()) {
-        for (t, ((w, m), r)) in terms.iter_mut().zip(lw.iter().zip(mean).zip(inv_sd)) {
+    let (mut best, mut terms) = ([f64::NEG_INFINITY; WIDTH], [0.0; BLOCK]);
+    each_block!(BLOCK, w = log_weight, m = parts.mean, r = parts.inv_sd; {
+        for (t, ((w, m), r)) in terms.iter_mut().zip(w.iter().zip(m).zip(r)) {
             let z = (y - m) * r;
             *t = fma::<FMA>(-0.5 * z, z, *w);
         }
-        terms[lw.len()..].fill(f64::NEG_INFINITY);
+        terms[w.len()..].fill(f64::NEG_INFINITY);
         for chunk in terms.as_chunks::<WIDTH>().0 {
             for j in 0..WIDTH {
                 best[j] = if chunk[j] > best[j] { chunk[j] } else { best[j] };
             }
         }
-    }
+    });
     best.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b))
 }
 
@@ -150,14 +166,15 @@ fn density_kernel<const FMA: bool>(
     y: f64,
     largest: f64,
 ) -> f64 {
-    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; ROWS]);
-    for (lw, (_, mean, _, inv_sd)) in log_weight.chunks(ROWS).zip(parts.blocks()) {
-        for (t, ((w, m), r)) in terms.iter_mut().zip(lw.iter().zip(mean).zip(inv_sd)) {
-            let z = (y - m) * r;
-            *t = r * exp::<FMA>(fma::<FMA>(-0.5 * z, z, *w) - largest);
+    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; BLOCK]);
+    each_block!(BLOCK, w = log_weight, m = parts.mean, r = parts.inv_sd; {
+        let terms = &mut terms[..w.len()];
+        for i in 0..w.len() {
+            let z = (y - m[i]) * r[i];
+            terms[i] = r[i] * exp::<FMA>(fma::<FMA>(-0.5 * z, z, w[i]) - largest);
         }
-        add(&mut sums, &terms[..lw.len()]);
-    }
+        add(&mut sums, terms);
+    });
     total(&sums)
 }
 
@@ -165,28 +182,6 @@ vectorised! {
     /// The sum of `exp(log_weight - z^2/2 - largest) / sd` over the components.
     pub(super) fn density_sum =
         density_kernel(log_weight: &[f64], parts: Parts<'_>, y: f64, largest: f64) -> f64;
-}
-
-#[inline(always)]
-fn moment_kernel<const FMA: bool>(parts: Parts<'_>, center: f64) -> [f64; 2] {
-    let (mut first, mut second) = ([0.0; WIDTH], [0.0; WIDTH]);
-    let (mut t_first, mut t_second) = ([0.0; ROWS], [0.0; ROWS]);
-    for (weight, mean, sd, _) in parts.blocks() {
-        let components = weight.iter().zip(mean).zip(sd);
-        for ((a, b), ((w, m), s)) in t_first.iter_mut().zip(&mut t_second).zip(components) {
-            let d = m - center;
-            *a = w * d;
-            *b = w * fma::<FMA>(d, d, s * s);
-        }
-        add(&mut first, &t_first[..weight.len()]);
-        add(&mut second, &t_second[..weight.len()]);
-    }
-    [total(&first), total(&second)]
-}
-
-vectorised! {
-    /// The first two moments about `center`.
-    pub(super) fn moment_sum = moment_kernel(parts: Parts<'_>, center: f64) -> [f64; 2];
 }
 
 /// `A(m, s^2) = E|N(m, s^2)| = m (2 Phi(m/s) - 1) + 2 s phi(m/s)`.
@@ -198,14 +193,14 @@ fn mean_distance<const FMA: bool>(m: f64, s: f64, inv_s: f64) -> f64 {
 
 #[inline(always)]
 fn distance_kernel<const FMA: bool>(parts: Parts<'_>, y: f64) -> f64 {
-    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; ROWS]);
-    for (weight, mean, sd, inv_sd) in parts.blocks() {
-        let components = weight.iter().zip(mean).zip(sd).zip(inv_sd);
-        for (t, (((w, m), s), r)) in terms.iter_mut().zip(components) {
-            *t = w * mean_distance::<FMA>(y - m, *s, *r);
+    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; BLOCK]);
+    each_block!(BLOCK, w = parts.weight, m = parts.mean, s = parts.sd, r = parts.inv_sd; {
+        let terms = &mut terms[..w.len()];
+        for i in 0..w.len() {
+            terms[i] = w[i] * mean_distance::<FMA>(y - m[i], s[i], r[i]);
         }
-        add(&mut sums, &terms[..weight.len()]);
-    }
+        add(&mut sums, terms);
+    });
     total(&sums)
 }
 
@@ -216,14 +211,15 @@ vectorised! {
 
 #[inline(always)]
 fn pair_kernel<const FMA: bool>(parts: Parts<'_>, mean: f64, sd: f64) -> f64 {
-    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; ROWS]);
-    for (weight, means, sds, _) in parts.blocks() {
-        for (t, ((w, m), s)) in terms.iter_mut().zip(weight.iter().zip(means).zip(sds)) {
-            let both = fma::<FMA>(sd, sd, s * s).sqrt();
-            *t = w * mean_distance::<FMA>(mean - m, both, 1.0 / both);
+    let (mut sums, mut terms) = ([0.0; WIDTH], [0.0; BLOCK]);
+    each_block!(BLOCK, w = parts.weight, m = parts.mean, s = parts.sd; {
+        let terms = &mut terms[..w.len()];
+        for i in 0..w.len() {
+            let both = fma::<FMA>(sd, sd, s[i] * s[i]).sqrt();
+            terms[i] = w[i] * mean_distance::<FMA>(mean - m[i], both, 1.0 / both);
         }
-        add(&mut sums, &terms[..weight.len()]);
-    }
+        add(&mut sums, terms);
+    });
     total(&sums)
 }
 
@@ -235,23 +231,23 @@ vectorised! {
 #[inline(always)]
 fn range_kernel<const FMA: bool>(parts: Parts<'_>, low: f64, high: f64) -> [f64; 2] {
     let (mut least, mut most) = ([f64::INFINITY; WIDTH], [f64::NEG_INFINITY; WIDTH]);
-    let (mut a, mut b) = ([0.0; ROWS], [0.0; ROWS]);
-    for (weight, mean, sd, _) in parts.blocks() {
-        let components = weight.iter().zip(mean).zip(sd);
-        for ((a, b), ((w, m), s)) in a.iter_mut().zip(&mut b).zip(components) {
+    let (mut lows, mut highs) = ([0.0; BLOCK], [0.0; BLOCK]);
+    each_block!(BLOCK, w = parts.weight, m = parts.mean, s = parts.sd; {
+        let components = w.iter().zip(m).zip(s);
+        for ((a, b), ((w, m), s)) in lows.iter_mut().zip(&mut highs).zip(components) {
             // A component without weight has no say.
             *a = if *w > 0.0 { fma::<FMA>(low, *s, *m) } else { f64::INFINITY };
             *b = if *w > 0.0 { fma::<FMA>(high, *s, *m) } else { f64::NEG_INFINITY };
         }
-        a[weight.len()..].fill(f64::INFINITY);
-        b[weight.len()..].fill(f64::NEG_INFINITY);
-        for (a, b) in a.as_chunks::<WIDTH>().0.iter().zip(b.as_chunks::<WIDTH>().0) {
+        lows[w.len()..].fill(f64::INFINITY);
+        highs[w.len()..].fill(f64::NEG_INFINITY);
+        for (a, b) in lows.as_chunks::<WIDTH>().0.iter().zip(highs.as_chunks::<WIDTH>().0) {
             for j in 0..WIDTH {
                 least[j] = if a[j] < least[j] { a[j] } else { least[j] };
                 most[j] = if b[j] > most[j] { b[j] } else { most[j] };
             }
         }
-    }
+    });
     let low = least.iter().fold(f64::INFINITY, |a, b| a.min(*b));
     let high = most.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
     [low.max(f64::MIN), high.min(f64::MAX)]
@@ -265,23 +261,32 @@ vectorised! {
 
 #[cfg(test)]
 mod tests {
+    use super::super::prepare::prepare;
     use super::*;
     use crate::math::simd::Level;
 
     #[test]
     fn every_instruction_set_gives_the_same_sums() {
-        for n in [1, 7, 8, 63, 64, 65, 1000] {
+        for n in [1, 7, 8, 63, 255, 256, 257, 1000] {
             let wave = |k: f64| -> Vec<f64> { (0..n).map(|i| (k * f64::from(i)).sin()).collect() };
             let (log_weight, mean) = (wave(0.3), wave(1.1));
             let sd: Vec<f64> = wave(0.7).iter().map(|v| v.exp()).collect();
             let inv_sd: Vec<f64> = sd.iter().map(|s| 1.0 / s).collect();
             let all = |level| {
-                let mut weight = log_weight.clone();
-                let (largest, sum) = normalise(level, &mut weight);
+                let (mut weight, mut inverse) = (log_weight.clone(), sd.clone());
+                let all = prepare(level, &log_weight, &mean, &sd, &mut weight, &mut inverse);
+                let (largest, sum) = (all.largest, all.total);
+                assert!(all.means_fit && all.sds_fit && inverse == inv_sd);
                 let parts = Parts { weight: &weight, mean: &mean, sd: &sd, inv_sd: &inv_sd };
-                let [cdf, survival, density] = point_sum(level, parts, 0.4);
+                let Local { tail: cdf, density, slope, curve } =
+                    point_sum(level, parts, 0.4, false);
+                let Local { tail: survival, .. } = point_sum(level, parts, 0.4, true);
                 let [low, high] = range(level, parts, -2.0, 3.0);
-                let [first, second] = moment_sum(level, parts, 0.1);
+                let near = [0.4 - 1e-4, 0.4 + 1e-4].map(|y| point_sum(level, parts, y, false));
+                let change = |of: fn(&Local) -> f64| (of(&near[1]) - of(&near[0])) / 2e-4;
+                assert!((change(|at| at.tail) - density).abs() < 1e-6);
+                assert!((change(|at| at.density) - slope).abs() < 1e-6);
+                assert!((change(|at| at.slope) - curve).abs() < 1e-6);
                 let exponent = largest_exponent(level, &log_weight, parts, 0.4);
                 assert!((weight.iter().sum::<f64>() - 1.0).abs() < 1e-14);
                 assert!((cdf + survival - 1.0).abs() < 1e-14);
@@ -291,8 +296,12 @@ mod tests {
                 let tails = [cdf_sum(level, parts, 0.4, 1.0), cdf_sum(level, parts, 0.4, -1.0)];
                 assert!((tails[0] - cdf).abs() < 1e-15 && (tails[1] - survival).abs() < 1e-15);
                 let distances = [distance_sum(level, parts, 2.0), pair_sum(level, parts, 2.0, 0.5)];
-                [vec![cdf, density, low, high, first, second], tails.to_vec(), distances.to_vec()]
-                    .concat()
+                [
+                    vec![cdf, density, slope, curve, low, high, all.mean, all.variance],
+                    tails.to_vec(),
+                    distances.to_vec(),
+                ]
+                .concat()
             };
             let levels = Level::available();
             let scalar = all(levels[0]);

@@ -1,0 +1,161 @@
+//! The fused density of a block of rows, gathered draw by draw.
+
+use std::ops::Range;
+
+use super::Mixture;
+use crate::math::simd::{Level, vectorised};
+use crate::math::wide::group;
+use crate::math::{Lanes, ROWS, WIDTH};
+use crate::pool::{Components, Pool};
+use crate::scale::Affine;
+use crate::{Error, Result};
+
+/// Draws that are turned from rows abreast to one row after the other at once: a row then gets
+/// whole cache lines.
+pub(super) const TURNED: usize = 24;
+
+/// The fused density of one block of rows, in the units of the target.
+#[derive(Debug)]
+pub struct FusedBlock {
+    /// The number of the block's first row.
+    pub first: usize,
+    rows: usize,
+    draws: usize,
+    /// Components per draw.
+    parts: usize,
+    /// With one component per draw, of one row for all: every draw weighs the same.
+    log_weight: Vec<f64>,
+    mean: Vec<f64>,
+    sd: Vec<f64>,
+    /// The last few draws, rows abreast.
+    turning: Vec<Components>,
+}
+
+impl FusedBlock {
+    /// Room for what `pool` makes of `experts` experts in each of `draws` draws.
+    pub(super) fn room(pool: Pool, experts: usize, draws: usize) -> FusedBlock {
+        let parts = pool.components(experts);
+        let each = draws * parts;
+        FusedBlock {
+            first: 0,
+            rows: 0,
+            draws,
+            parts,
+            log_weight: vec![-(draws as f64).ln(); if parts == 1 { each } else { ROWS * each }],
+            mean: vec![0.0; ROWS * each],
+            sd: vec![0.0; ROWS * each],
+            turning: vec![pool.room(experts); TURNED],
+        }
+    }
+
+    /// Begin a block of `rows` rows of which the first is number `first`.
+    pub(super) fn begin(&mut self, first: usize, rows: usize) {
+        (self.first, self.rows) = (first, rows);
+    }
+
+    /// Where to put the components of draw `j`, before [`FusedBlock::take`] of it.
+    pub(super) fn place(&mut self, j: usize) -> &mut Components {
+        &mut self.turning[j % TURNED]
+    }
+
+    /// Take in the components of draw `j`; draws come in order.
+    pub(super) fn take(&mut self, level: Level, j: usize, target: Affine) {
+        let done = j % TURNED + 1;
+        if done < TURNED && j + 1 < self.draws {
+            return;
+        }
+        let (parts, each) = (self.parts, self.draws * self.parts);
+        let (start, draws) = ((j + 1 - done) * parts, &self.turning[..done]);
+        if parts > 1 {
+            let by = Affine { shift: -(self.draws as f64).ln(), scale: 1.0 };
+            let lanes = draws.iter().flat_map(|c| &c.log_weight);
+            turn(level, lanes, by, &mut self.log_weight, each, start);
+        }
+        let means = draws.iter().flat_map(|c| &c.mean);
+        turn(level, means, target, &mut self.mean, each, start);
+        let (sds, by) = (draws.iter().flat_map(|c| &c.sd), Affine { shift: 0.0, ..target });
+        turn(level, sds, by, &mut self.sd, each, start);
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The predictive density of row `r` of the block: the components of the first draw, then
+    /// of the second, and so on.
+    pub fn row(&self, r: usize) -> Result<Mixture<'_>> {
+        self.row_draws(r, 0..self.draws)
+    }
+
+    /// The same from a range of the draws only.
+    pub fn row_draws(&self, r: usize, draws: Range<usize>) -> Result<Mixture<'_>> {
+        let of = |row: usize| {
+            let start = row * self.draws * self.parts;
+            start + draws.start * self.parts..start + draws.end * self.parts
+        };
+        let log_weight = &self.log_weight[of(if self.parts == 1 { 0 } else { r })];
+        Mixture::new(log_weight, &self.mean[of(r)], &self.sd[of(r)]).map_err(|e| {
+            let row = self.first + r + 1;
+            Error::Data(format!("prediction of row {row}: {e}: look at its inputs"))
+        })
+    }
+}
+
+/// Turn lanes to where each row has `each` numbers, of which these are those from `start` on;
+/// `by` restores their scale on the way.
+pub(super) fn turn<'a>(
+    level: Level,
+    lanes: impl Iterator<Item = &'a Lanes>,
+    by: Affine,
+    out: &mut [f64],
+    each: usize,
+    start: usize,
+) {
+    let lanes: Vec<&Lanes> = lanes.collect();
+    turn_all(level, &lanes, by, out, each, start);
+}
+
+vectorised! {
+    fn turn_all = turn_kernel(
+        lanes: &[&Lanes], by: Affine, out: &mut [f64], each: usize, start: usize,
+    );
+}
+
+/// In squares of [`WIDTH`] rows and lanes, which the compiler turns in registers.
+#[inline(always)]
+fn turn_kernel<const FMA: bool>(
+    lanes: &[&Lanes],
+    by: Affine,
+    out: &mut [f64],
+    each: usize,
+    start: usize,
+) {
+    let (whole, rest) = lanes.as_chunks::<WIDTH>();
+    for g in 0..ROWS / WIDTH {
+        for (c, eight) in whole.iter().enumerate() {
+            let mut tile = [[0.0; WIDTH]; WIDTH];
+            for s in 0..WIDTH {
+                let from = group(eight[s], g);
+                for i in 0..WIDTH {
+                    tile[i][s] = by.restore(from[i]);
+                }
+            }
+            for i in 0..WIDTH {
+                let at = (g * WIDTH + i) * each + start + c * WIDTH;
+                out[at..at + WIDTH].copy_from_slice(&tile[i]);
+            }
+        }
+        for (s, from) in rest.iter().enumerate() {
+            for i in 0..WIDTH {
+                let r = g * WIDTH + i;
+                out[r * each + start + whole.len() * WIDTH + s] = by.restore(from[r]);
+            }
+        }
+    }
+}
