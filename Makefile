@@ -3,7 +3,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test other-sets check golden protocol versus clean
+.PHONY: test other-sets check golden bench protocol versus clean
 
 # The Rust tests, then real ArviZ on a real model file, then the library's tests on the other
 # instruction sets of this machine.
@@ -30,6 +30,12 @@ check: $(VENV)/ready
 # Log densities and gradients against the golden files, on every instruction set.
 golden:
 	$(CARGO) run --release -p gpfuse --example golden -- crates/gpfuse/tests/golden
+
+# Gradients, sampling, prediction (criterion) and start-up, in about two minutes.
+bench:
+	$(CARGO) run --release -p gpfuse --example gradient
+	$(CARGO) bench -p gpfuse --bench engine
+	$(CARGO) bench -p gpfuse-cli --bench startup
 
 # The frozen protocol against NumPyro; hours, and it goes on where it stopped.
 protocol:

@@ -259,8 +259,8 @@ pub(crate) struct FitOptions {
     /// Sampler; map is no sampler but the posterior mode, as a single draw [default: nuts].
     #[arg(long, value_parser = named::<Sampler>(&["nuts", "hmc", "map"]))]
     pub(crate) sampler: Option<Sampler>,
-    /// Mass matrix; auto is low-rank for up to 256 parameters, else diagonal [default: auto].
-    #[arg(long, value_parser = named::<Metric>(&["auto", "diagonal", "low-rank"]))]
+    /// Mass matrix [default: diagonal].
+    #[arg(long, value_parser = named::<Metric>(&["diagonal", "low-rank"]))]
     pub(crate) metric: Option<Metric>,
     /// Chains [default: 4].
     #[arg(long)]

@@ -47,8 +47,8 @@ fn variants() -> Vec<(&'static str, Settings)> {
     vec![
         ("default", usual()),
         ("prior start", Settings { start: Start::Prior, ..usual() }),
-        ("diagonal", Settings { metric: Metric::Diagonal, ..usual() }),
         ("low rank", Settings { metric: Metric::LowRank, ..usual() }),
+        ("low rank warmup 300", Settings { metric: Metric::LowRank, warmup: 300, ..usual() }),
         ("accept 0.65", Settings { target_accept: 0.65, ..usual() }),
         ("accept 0.9", Settings { target_accept: 0.9, ..usual() }),
         ("warmup 250", Settings { warmup: 250, ..usual() }),

@@ -93,19 +93,19 @@ pub(super) fn run<D: Density>(
     monitor: &dyn Monitor,
 ) -> Result<ChainDraws> {
     let math = CpuMath::new(Target { density, monitor });
-    match settings.metric.resolve(start.len()) {
+    match settings.metric {
+        Metric::Diagonal => {
+            let mut s = DiagNutsSettings::default();
+            s.adapt_options.step_size_settings.target_accept = settings.target_accept;
+            drive(chain, common(s, length), math, start, length, rng, monitor)
+        }
         Metric::LowRank => {
             let mut s = LowRankNutsSettings::default();
             let adapt = &mut s.adapt_options;
             adapt.step_size_settings.target_accept = settings.target_accept;
-            // An update costs as much as thousands of gradients: less often than by default.
+            // An update costs as much as a thousand gradients: half as often as by default.
             adapt.mass_matrix_update_freq = 40;
             adapt.early_mass_matrix_switch_freq = 25;
-            drive(chain, common(s, length), math, start, length, rng, monitor)
-        }
-        _ => {
-            let mut s = DiagNutsSettings::default();
-            s.adapt_options.step_size_settings.target_accept = settings.target_accept;
             drive(chain, common(s, length), math, start, length, rng, monitor)
         }
     }

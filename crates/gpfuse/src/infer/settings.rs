@@ -23,29 +23,12 @@ pub enum Sampler {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Low-rank for up to [`Metric::FEW`] parameters, else diagonal.
-    #[default]
-    Auto,
     /// One scale per parameter.
+    #[default]
     Diagonal,
-    /// A diagonal and the directions in which the posterior is longer or shorter than that says.
+    /// A diagonal and the directions in which the posterior is longer or shorter than that says;
+    /// for up to about a hundred parameters (`docs/performance.md`).
     LowRank,
-}
-
-impl Metric {
-    /// Up to this many parameters the low-rank matrix pays: its adaptation costs time in the cube
-    /// of the dimension, and one GP pair needs two to three times fewer gradients with it, while
-    /// larger models, whose modes decide, gain nothing (`docs/performance.md`).
-    pub const FEW: usize = 256;
-
-    /// The mass matrix for `dim` parameters.
-    pub fn resolve(self, dim: usize) -> Metric {
-        match self {
-            Metric::Auto if dim <= Metric::FEW => Metric::LowRank,
-            Metric::Auto => Metric::Diagonal,
-            chosen => chosen,
-        }
-    }
 }
 
 /// Where the chains start.
@@ -98,7 +81,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             sampler: Sampler::Nuts,
-            metric: Metric::Auto,
+            metric: Metric::Diagonal,
             chains: 4,
             warmup: 500,
             draws: 500,
