@@ -216,9 +216,13 @@ fn forward_kernel<V: Wide>(
             forward_far(x, omega, inverse, phase, amplitude, own, f);
             continue;
         }
+        if own.is_empty() {
+            values::<V>(x, omega, inverse, phase, amplitude, f);
+            continue;
+        }
         for start in (0..ROWS / WIDTH).step_by(TILE) {
             let mut sum = [V::splat(0.0); TILE];
-            for j in 0..m {
+            for (j, [kept_cos, kept_sin]) in own.iter_mut().enumerate() {
                 let (p, a) = (V::splat(-phase[j]), V::splat(amplitude[j]));
                 let mut angle = [p; TILE];
                 for (i, x) in x.iter().enumerate() {
@@ -228,23 +232,47 @@ fn forward_kernel<V: Wide>(
                     }
                 }
                 // No closures here: they would not be compiled for the instruction set.
-                if let Some([kept_cos, kept_sin]) = own.get_mut(j) {
-                    for t in 0..TILE {
-                        let (sin_t, cos_t) = sin_cos(angle[t]);
-                        sum[t] = a.fma(cos_t, sum[t]);
-                        cos_t.store(group_mut(kept_cos, start + t));
-                        sin_t.store(group_mut(kept_sin, start + t));
-                    }
-                } else {
-                    for t in 0..TILE {
-                        sum[t] = a.fma(cos(angle[t]), sum[t]);
-                    }
+                for t in 0..TILE {
+                    let (sin_t, cos_t) = sin_cos(angle[t]);
+                    sum[t] = a.fma(cos_t, sum[t]);
+                    cos_t.store(group_mut(kept_cos, start + t));
+                    sin_t.store(group_mut(kept_sin, start + t));
                 }
             }
             for t in 0..TILE {
                 sum[t].store(group_mut(f, start + t));
             }
         }
+    }
+}
+
+/// The values alone, by the cosine of angles in half turns; all rows of the block at once.
+#[inline(always)]
+fn values<V: Wide>(
+    x: &[Lanes],
+    omega: &[f64],
+    inverse: &[f64],
+    phase: &[f64],
+    amplitude: &[f64],
+    f: &mut Lanes,
+) {
+    const GROUPS: usize = ROWS / WIDTH;
+    let mut sum = [V::splat(0.0); GROUPS];
+    for j in 0..phase.len() {
+        let (p, a) = (V::splat(-0.5 * phase[j]), V::splat(amplitude[j]));
+        let mut angle = [p; GROUPS];
+        for (i, x) in x.iter().enumerate() {
+            let w = V::splat(0.5 * omega[j * inverse.len() + i] * inverse[i]);
+            for t in 0..GROUPS {
+                angle[t] = w.fma(V::load(group(x, t)), angle[t]);
+            }
+        }
+        for t in 0..GROUPS {
+            sum[t] = a.fma(cos(angle[t]), sum[t]);
+        }
+    }
+    for t in 0..GROUPS {
+        sum[t].store(group_mut(f, t));
     }
 }
 
