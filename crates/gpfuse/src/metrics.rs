@@ -172,14 +172,14 @@ fn crps(whole: &Mixture<'_>, parts: &[Mixture<'_>], y: f64, batches: &Batches) -
     if parts.len() < 2 {
         return (whole.crps(y), vec![0.0; parts.len()]);
     }
-    let grid = whole.grid();
-    let each: Vec<Spectrum> = parts.iter().map(|p| p.spectrum(&grid)).collect();
-    let all = Spectrum::mix((0..each.len()).map(|b| (batches.share(b), &each[b])));
-    let (from_y, apart) = (whole.distance(y), all.distance(&all, &grid));
-    // A grid that is too coarse for the score is ample for its error bar.
-    let score = if grid.enough { from_y - 0.5 * apart } else { whole.crps(y) };
+    let layers = whole.layers();
+    let each: Vec<Spectrum> = parts.iter().map(|p| p.spectrum(&layers)).collect();
+    let all = Spectrum::mix(&layers, (0..each.len()).map(|b| (batches.share(b), &each[b])));
+    let (from_y, apart) = (whole.distance(y), all.distance(&all, &layers));
+    // Grids that are too coarse for the score are ample for its error bar.
+    let score = if layers.enough { from_y - 0.5 * apart } else { whole.crps(y) };
     let effect = |(part, own): (&Mixture<'_>, &Spectrum)| {
-        (part.distance(y) - from_y) - (own.distance(&all, &grid) - apart)
+        (part.distance(y) - from_y) - (own.distance(&all, &layers) - apart)
     };
     (score, parts.iter().zip(&each).map(effect).collect())
 }

@@ -1,6 +1,7 @@
 //! A finite mixture of normal distributions: the predictive density at one input.
 
 mod crps;
+mod layers;
 mod pilot;
 mod prepare;
 mod probit;
@@ -17,7 +18,7 @@ use rand_distr::StandardNormal;
 use crate::error::{Error, Result};
 use crate::math::HALF_LN_TWO_PI;
 use crate::math::simd::Level;
-pub(crate) use spectrum::Spectrum;
+pub(crate) use layers::Spectrum;
 use sums::Parts;
 
 /// A mixture of normal distributions,

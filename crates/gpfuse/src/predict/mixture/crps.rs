@@ -45,8 +45,8 @@ impl Mixture<'_> {
     /// `sum_i w_i A(y - m_i, s_i^2) - 1/2 sum_ij w_i w_j A(m_i - m_j, s_i^2 + s_j^2)` with
     /// `A(m, s^2) = m (2 Phi(m/s) - 1) + 2 s phi(m/s)` (Grimit et al. 2006, Q. J. R. Meteorol.
     /// Soc. 132, 2925). Of many components, the double sum comes from the characteristic
-    /// function or, for components of very different widths, as the integral of `F (1 - F)`;
-    /// either is within 1e-10 of its value, and kept for further outcomes.
+    /// function or, for narrow components far apart, as the integral of `F (1 - F)`; either is
+    /// within 1e-10 of its value, and kept for further outcomes.
     pub fn crps(&self, y: f64) -> f64 {
         if y.is_infinite() {
             return f64::INFINITY;
@@ -68,16 +68,15 @@ impl Mixture<'_> {
         sums::distance_sum(self.level, self.parts(), y)
     }
 
-    /// Half the mean distance of two draws from the characteristic function; None if components
-    /// of very different widths need too fine a grid.
+    /// Half the mean distance of two draws from the characteristic function; None if narrow
+    /// components far apart need too fine a grid.
     fn half_distance_spectrum(&self) -> Option<f64> {
-        let grid = self.grid();
+        let layers = self.layers();
         let half = || {
-            let spectrum = self.spectrum(&grid);
-            0.5 * spectrum.distance(&spectrum, &grid)
+            let spectrum = self.spectrum(&layers);
+            0.5 * spectrum.distance(&spectrum, &layers)
         };
-        // What the grid leaves out is known in standard deviations.
-        grid.enough.then(half).filter(|half| *half > 0.1 * self.variance.sqrt())
+        layers.enough.then(half)
     }
 
     /// Half the mean distance of two draws by the double sum.
@@ -164,7 +163,7 @@ mod tests {
             let integral = mixture.half_distance_integral(100_000).unwrap();
             assert!((pairs / integral - 1.0).abs() < 1e-9, "{n} {spread}: {pairs} {integral}");
             let spectrum = mixture.half_distance_spectrum();
-            assert!(spectrum.is_some() || spread >= 1.0, "{n} {spread}");
+            assert!(spectrum.is_some(), "{n} {spread}");
             let error = spectrum.map_or(0.0, |half| (half / pairs - 1.0).abs());
             assert!(error < 1e-11, "{n} {spread}: {error:e}");
         }

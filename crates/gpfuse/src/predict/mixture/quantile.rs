@@ -186,11 +186,14 @@ impl Mixture<'_> {
 
     /// The same, with a pilot from `least` components on.
     fn quantiles_with(&self, probabilities: &[f64], least: usize) -> Vec<f64> {
-        let mut search = Search::new(self, least);
+        let mut result = vec![f64::NAN; probabilities.len()];
         let mut order: Vec<usize> = (0..probabilities.len()).collect();
         order.retain(|i| (0.0..=1.0).contains(&probabilities[*i]));
+        if order.is_empty() {
+            return result;
+        }
         order.sort_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));
-        let mut result = vec![f64::NAN; probabilities.len()];
+        let mut search = Search::new(self, least);
         for i in outside_in(&order) {
             result[i] = search.solve(Target::of(probabilities[i]));
         }

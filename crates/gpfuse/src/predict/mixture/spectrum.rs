@@ -7,107 +7,104 @@
 //! `E|X - Y| = W/6 + E(X - Y)^2 / W - W / pi^2 sum_k Re(c_X(t_k) conj c_Y(t_k)) / k^2`,
 //! `t_k = 2 pi k / W`,
 //!
-//! without any error of quadrature. The sum ends where the terms do, like `exp(-s^2 t^2)`, and
-//! on the grid `t_k` a component's terms follow from each other by a few products.
+//! without any error of quadrature. The sum ends where the terms do, like
+//! `exp(-(s^2 + s'^2) t^2 / 2)`, and on the grid `t_k` a component's terms follow from each
+//! other by a few products. Here are the grid and what a part of a mixture is on it; which
+//! parts, is in [`super::layers`].
 
 use std::f64::consts::PI;
 
-use super::Mixture;
-use super::sums::{self, BLOCK, Parts, add, each_block};
+use super::sums::{BLOCK, Parts, add, each_block};
 use crate::math::simd::{Level, vectorised};
 use crate::math::turns::sin_cos;
 use crate::math::wide::Wide;
 use crate::math::{Line, Sums, WIDTH, exp, total};
 
-/// Normal variables are taken to stay within this many standard deviations: beyond lies
-/// 4e-11 of the weight, and what it would add to a mean distance is 6e-12 of it.
-const REACH: f64 = 6.5;
-
-/// The part of a standard deviation that the terms left out may add up to.
-const LEFT_OUT: f64 = 1e-11;
-
-/// The finest grid: more points are not cheaper than other ways to a mean distance.
-const MOST: usize = 4096;
-
 /// Points `t_k`, `k = 1..=count`, for variables within `width` of each other near `center`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Grid {
-    center: f64,
-    width: f64,
-    count: usize,
-    /// Whether the terms beyond the grid do not matter.
-    pub(crate) enough: bool,
+pub(super) struct Grid {
+    pub(super) center: f64,
+    pub(super) width: f64,
+    pub(super) count: usize,
 }
 
-/// A characteristic function on a grid, `(Re, Im)` about its centre, and the first two moments.
+/// Some weighted components on a grid: weight, moments about the grid's centre, and the
+/// characteristic function as `(Re, Im)`.
 #[derive(Debug, Clone)]
-pub(crate) struct Spectrum {
+pub(super) struct Measure {
+    weight: f64,
+    first: f64,
+    second: f64,
     values: Vec<[f64; 2]>,
-    mean: f64,
-    variance: f64,
 }
 
-impl Mixture<'_> {
-    /// The grid for this mixture and any that are parts of it.
-    pub(crate) fn grid(&self) -> Grid {
-        let [low, high] = sums::range(self.level, self.parts(), -REACH, REACH);
-        let width = high - low;
-        // Of the terms beyond number k there remain less than `bound(t_k)^2 / k`, where the
-        // bound leaves out all phases.
-        let most = LEFT_OUT * self.variance.sqrt() * PI * PI / width;
-        let left = |k: usize| {
-            let bound = bound_sum(self.level, self.parts(), 2.0 * PI * k as f64 / width);
-            bound * bound / k as f64
-        };
-        let (mut low, mut high) = (0, MOST);
-        let enough = left(high) <= most;
-        // A count within a tenth of the least that is enough.
-        while enough && high > low + 8 + low / 10 {
-            let middle = if low == 0 { high / 8 } else { low.midpoint(high) };
-            if left(middle) <= most { high = middle } else { low = middle }
+impl Measure {
+    pub(super) fn new(level: Level, parts: Parts<'_>, grid: &Grid) -> Measure {
+        let [weight, first, second] = moments(level, parts, grid.center);
+        Measure { weight, first, second, values: transform(level, parts, grid) }
+    }
+
+    /// Nothing, to be added to.
+    pub(super) fn none(grid: &Grid) -> Measure {
+        let values = vec![[0.0; 2]; grid.count];
+        Measure { weight: 0.0, first: 0.0, second: 0.0, values }
+    }
+
+    /// Add `share` of another one on the same grid.
+    pub(super) fn add(&mut self, share: f64, other: &Measure) {
+        self.weight += share * other.weight;
+        self.first += share * other.first;
+        self.second += share * other.second;
+        for (own, other) in self.values.iter_mut().zip(&other.values) {
+            *own = [own[0] + share * other[0], own[1] + share * other[1]];
         }
-        Grid { center: self.mean(), width, count: high, enough }
     }
 
-    /// The characteristic function on a grid.
-    pub(crate) fn spectrum(&self, grid: &Grid) -> Spectrum {
-        let values = transform(self.level, self.parts(), grid);
-        Spectrum { values, mean: self.mean(), variance: self.variance }
-    }
-}
-
-impl Spectrum {
-    /// That of a mixture of mixtures, with weights that sum to 1.
-    pub(crate) fn mix<'a>(all: impl Iterator<Item = (f64, &'a Spectrum)> + Clone) -> Spectrum {
-        let mean = all.clone().map(|(w, s)| w * s.mean).sum::<f64>();
-        let second = |s: &Spectrum| s.variance + (s.mean - mean).powi(2);
-        let variance = all.clone().map(|(w, s)| w * second(s)).sum();
-        let count = all.clone().map(|(_, s)| s.values.len()).min().unwrap_or(0);
-        let mut values = vec![[0.0; 2]; count];
-        for (w, s) in all {
-            for (sum, own) in values.iter_mut().zip(&s.values) {
-                *sum = [sum[0] + w * own[0], sum[1] + w * own[1]];
-            }
+    /// The distances of all pairs of components by their weights: the mean distance of
+    /// independent draws times both weights.
+    pub(super) fn distances(&self, other: &Measure, grid: &Grid) -> f64 {
+        let (a, b) = (self, other);
+        if a.weight == 0.0 || b.weight == 0.0 {
+            return 0.0;
         }
-        Spectrum { values, mean, variance }
-    }
-
-    /// The mean distance of independent draws.
-    pub(crate) fn distance(&self, other: &Spectrum, grid: &Grid) -> f64 {
-        let pairs = self.values.iter().zip(&other.values);
+        let pairs = a.values.iter().zip(&b.values).enumerate();
         let term = |(k, (a, b)): (usize, (&[f64; 2], &[f64; 2]))| {
             (a[0] * b[0] + a[1] * b[1]) / ((k + 1) as f64).powi(2)
         };
         // From the smallest terms to the largest.
-        let series: f64 = pairs.enumerate().rev().map(term).sum();
-        let square = self.variance + other.variance + (self.mean - other.mean).powi(2);
-        grid.width / 6.0 + square / grid.width - grid.width / (PI * PI) * series
+        let series: f64 = pairs.rev().map(term).sum();
+        let squares = a.second * b.weight + a.weight * b.second - 2.0 * a.first * b.first;
+        let width = grid.width;
+        width / 6.0 * a.weight * b.weight + squares / width - width / (PI * PI) * series
     }
 }
 
 vectorised! {
+    /// Weight, first and second moment about `center`.
+    fn moments = moment_kernel(parts: Parts<'_>, center: f64) -> [f64; 3];
+}
+
+#[inline(always)]
+fn moment_kernel<const FMA: bool>(parts: Parts<'_>, center: f64) -> [f64; 3] {
+    let [mut weights, mut firsts, mut seconds] = [[0.0; WIDTH]; 3];
+    let [mut first, mut second] = [[0.0; BLOCK]; 2];
+    each_block!(BLOCK, w = parts.weight, m = parts.mean, s = parts.sd; {
+        let (first, second) = (&mut first[..w.len()], &mut second[..w.len()]);
+        for i in 0..w.len() {
+            let d = m[i] - center;
+            first[i] = w[i] * d;
+            second[i] = w[i] * (d * d + s[i] * s[i]);
+        }
+        add(&mut weights, w);
+        add(&mut firsts, first);
+        add(&mut seconds, second);
+    });
+    [total(&weights), total(&firsts), total(&seconds)]
+}
+
+vectorised! {
     /// `sum_i w_i exp(-s_i^2 t^2 / 2)`, a bound on the characteristic function at t.
-    fn bound_sum = bound_kernel(parts: Parts<'_>, t: f64) -> f64;
+    pub(super) fn bound = bound_kernel(parts: Parts<'_>, t: f64) -> f64;
 }
 
 #[inline(always)]
@@ -211,52 +208,6 @@ fn run_kernel<V: Wide>(steps: &[Steps], sums: &mut [[Sums; 2]]) {
             }
             a.store(re);
             b.store(im);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mixture(n: u32, k: f64) -> Mixture<'static> {
-        let wave = |k: f64| (0..n).map(move |i| (k * f64::from(i) + k).sin());
-        let sd: Vec<f64> = wave(1.7 * k).map(f64::exp).collect();
-        Mixture::new(wave(k).collect::<Vec<f64>>(), wave(3.1 * k).collect::<Vec<f64>>(), sd)
-            .unwrap()
-    }
-
-    /// On every instruction set, between the mixtures and between their mixture and one.
-    #[test]
-    fn distances_are_double_sums() {
-        let (a, b) = (mixture(37, 0.9), mixture(50, 0.4));
-        let pairs = |a: &Mixture<'_>, b: &Mixture<'_>| -> f64 {
-            let one = |i: usize| sums::pair_sum(b.level, b.parts(), a.mean[i], a.sd[i]);
-            (0..a.len()).map(|i| a.weight[i] * one(i)).sum()
-        };
-        let (log_a, log_b) = (0.3_f64.ln(), 0.7_f64.ln());
-        let joined = |f: fn(&Mixture<'_>) -> Vec<f64>| [f(&a), f(&b)].concat();
-        let weight = |m: &Mixture<'_>, by: f64| -> Vec<f64> {
-            m.weight.iter().map(|w| w.ln() + by).collect()
-        };
-        let weight = [weight(&a, log_a), weight(&b, log_b)].concat();
-        let both = Mixture::new(weight, joined(|m| m.mean.to_vec()), joined(|m| m.sd.to_vec()));
-        let mut both = both.unwrap();
-        let grid = both.grid();
-        assert!(grid.enough);
-        for level in Level::available() {
-            both.level = level;
-            let [of_a, of_b] = [&a, &b].map(|m| Mixture { level, ..m.clone() }.spectrum(&grid));
-            let of_both = Spectrum::mix([(0.3, &of_a), (0.7, &of_b)].into_iter());
-            let alone = both.spectrum(&grid);
-            for (found, exact) in [
-                (of_a.distance(&of_b, &grid), pairs(&a, &b)),
-                (of_a.distance(&of_a, &grid), pairs(&a, &a)),
-                (of_both.distance(&of_a, &grid), pairs(&both, &a)),
-                (alone.distance(&of_both, &grid), pairs(&both, &both)),
-            ] {
-                assert!((found / exact - 1.0).abs() < 1e-11, "{}: {found} {exact}", level.name());
-            }
         }
     }
 }
