@@ -8,8 +8,9 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::{Density, Draws, Quiet, Settings, Start, sample};
 use gpfuse::kernel::Kernel;
+use gpfuse::metrics::evaluate;
 use gpfuse::model::{Data, Method, Model, Posterior, Priors};
-use gpfuse::predict::Predictor;
+use gpfuse::predict::{FusedBlock, Predictor};
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
 
@@ -43,17 +44,17 @@ fn draws(posterior: &Posterior, warmup: usize, draws: usize) -> Draws {
 }
 
 fn gradients(c: &mut Criterion) {
-    let mut group = c.benchmark_group("gradient, 800 rows, one core");
     for (name, basis) in [("rff 30", rff(30)), ("rff 100", rff(100)), ("hilbert 60", hilbert())] {
+        let mut group = c.benchmark_group(format!("gradient, 800 rows, one core/{name}"));
         for (method, experts) in METHODS {
             let mut posterior = posterior(method, experts, &basis, 800);
             let q: Vec<f64> = (0..posterior.dim()).map(|i| 0.5 * (i as f64).sin()).collect();
             let mut grad = vec![0.0; q.len()];
-            let features = posterior.model().layout().gps() * basis.features() / 2 * 800;
-            if let Basis::Rff(_) = basis {
+            if let Basis::Rff(rff) = &basis {
+                let features = 800 * posterior.model().layout().gps() * rff.frequencies();
                 group.throughput(Throughput::Elements(features as u64));
             }
-            group.bench_function(BenchmarkId::new(name, method), |b| {
+            group.bench_function(method.name(), |b| {
                 b.iter(|| posterior.logp(&q, &mut grad).expect("a density"));
             });
         }
@@ -71,30 +72,34 @@ fn sampling(c: &mut Criterion) {
 }
 
 fn prediction(c: &mut Criterion) {
-    let mut group = c.benchmark_group("prediction, 2000 draws x 640 rows");
     let rows = Rows::new(&column(640, |x| x), 1).expect("rows");
-    for (name, basis) in [("rff 30", rff(30)), ("hilbert 60", hilbert())] {
-        let posterior = posterior(Method::Pogpe, 3, &basis, 100);
+    let y = column(640, |x| (2.0 * x).sin());
+    let threads = Settings::default().threads;
+    for (name, basis, method) in
+        [("rff 30", rff(30), Method::Pogpe), ("hilbert 60", hilbert(), Method::Mogpe)]
+    {
+        let title = format!("2000 draws x 640 rows/{name}, {method}");
+        let mut group = c.benchmark_group(title);
+        let posterior = posterior(method, 3, &basis, 100);
         let draws = draws(&posterior, 50, 500);
         let predictor = Predictor::new(posterior.model().clone(), &draws, Affine::IDENTITY);
-        for (what, quantiles) in
-            [("mean and sd", [].as_slice()), ("quantiles too", &[0.05, 0.5, 0.95])]
-        {
-            group.bench_function(BenchmarkId::new(name, what), |b| {
-                b.iter(|| {
-                    let block = |block: &gpfuse::predict::FusedBlock| {
-                        let one = |r: usize| {
-                            let mixture = block.row(r).expect("a density");
-                            let quantiles: f64 =
-                                quantiles.iter().map(|p| mixture.quantile(*p)).sum();
-                            mixture.mean() + mixture.variance().sqrt() + quantiles
-                        };
-                        (0..block.len()).map(one).sum::<f64>()
-                    };
-                    predictor.fused(&rows, None, Settings::default().threads, block)
-                });
+        let summary = |block: &FusedBlock, probabilities: &[f64]| {
+            let row = |r: usize| {
+                let mixture = block.row(r).expect("a density");
+                let quantiles: f64 = mixture.quantiles(probabilities).iter().sum();
+                mixture.mean() + mixture.variance().sqrt() + quantiles
+            };
+            (0..block.len()).map(row).sum::<f64>()
+        };
+        let ps: [(&str, &[f64]); 2] = [("mean and sd", &[]), ("quantiles too", &[0.05, 0.5, 0.95])];
+        for (what, ps) in ps {
+            group.bench_function(what, |b| {
+                b.iter(|| predictor.fused(&rows, None, threads, |block| summary(block, ps)));
             });
         }
+        group.bench_function("all scores", |b| {
+            b.iter(|| evaluate(&predictor, &draws, &rows, None, &y, threads));
+        });
     }
 }
 
