@@ -12,13 +12,15 @@ test: $(VENV)/ready
 	$(VENV)/bin/python tests/arviz_open.py target/debug/gpfuse
 	$(MAKE) other-sets
 
-# The library's tests on each instruction set that the machine has but would not choose.
+# The library's tests on each instruction set that the machine has but would not choose; by name,
+# so that nothing is built again.
+TESTS := $(patsubst crates/gpfuse/tests/%.rs,--test %,$(wildcard crates/gpfuse/tests/*.rs))
 other-sets:
 	@$(CARGO) build --quiet -p gpfuse-cli
 	@target/debug/gpfuse --version | sed -n 's/^instruction sets: \(.*\) (in use: \(.*\))/\1 \2/p' \
 	    | tr ' ' '\n' | sort | uniq -u | while read -r set; do \
 	        echo "instruction set $$set"; \
-	        GPFUSE_SIMD=$$set $(CARGO) test -p gpfuse --tests || exit 1; \
+	        GPFUSE_SIMD=$$set $(CARGO) test --workspace --lib $(TESTS) || exit 1; \
 	    done
 
 check: $(VENV)/ready

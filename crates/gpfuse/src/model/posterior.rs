@@ -1,6 +1,6 @@
 //! A model with its data: the log joint density and its hand-written gradient in one pass.
 //!
-//! The likelihood is a sum over rows. Rows are taken in blocks that stay in cache ([`Pass`]); no
+//! The likelihood is a sum over rows. Rows are taken in blocks that stay in cache (`pass.rs`); no
 //! rows x features matrix is stored when there are many rows. Many rows are cut into shares
 //! that several threads may take; how they are cut, and so the order of the additions, depends
 //! on the number of rows alone.
