@@ -6,7 +6,7 @@
 //! error of 1.4e-16. It interpolates R at the Chebyshev points of `(a - 3.8) / (a + 3.8)`,
 //! solved in 70 digits. All its coefficients are positive, so nothing cancels.
 
-use super::elementary::{LN2_HI, LN2_LO, ROUND};
+use super::elementary::{LN2_HI, LN2_LO, ROUND, exp_small};
 use super::fma;
 
 /// `1 / sqrt(2 pi)`.
@@ -57,10 +57,9 @@ fn mills<const FMA: bool>(a: f64) -> f64 {
     p / q
 }
 
-/// `exp(-a^2/2)` for `a >= 0`; 0 beyond [`FAR`]. With `-a^2/2 = k ln 2 + r`, it is `2^k e^r`, and
-/// `e^r` for `|r| <= ln 2 / 2` is a polynomial of degree 11 with a relative error of 2e-17,
-/// interpolated at the Chebyshev points in 60 digits. The rounding error of the square, which
-/// the exponential would magnify up to a thousandfold, is put back into r.
+/// `exp(-a^2/2)` for `a >= 0`; 0 beyond [`FAR`]. With `-a^2/2 = k ln 2 + r`, it is `2^k e^r`. The
+/// rounding error of the square, which the exponential would magnify up to a thousandfold, is
+/// put back into r.
 #[inline(always)]
 fn exp_minus_half_square<const FMA: bool>(a: f64) -> f64 {
     // Written so that NaN stays NaN.
@@ -79,19 +78,7 @@ fn exp_minus_half_square<const FMA: bool>(a: f64) -> f64 {
     let k = shifted - ROUND;
     let r = fma::<FMA>(square, -0.5, -(k * LN2_HI));
     let r = fma::<FMA>(lost, -0.5, fma::<FMA>(k, -LN2_LO, r));
-    let mut p = 2.511_003_772_194_656_2e-8;
-    p = fma::<FMA>(p, r, 2.763_263_978_986_839_5e-7);
-    p = fma::<FMA>(p, r, 2.755_724_091_826_552_5e-6);
-    p = fma::<FMA>(p, r, 2.480_148_548_192_088e-5);
-    p = fma::<FMA>(p, r, 1.984_126_989_004_740_6e-4);
-    p = fma::<FMA>(p, r, 1.388_888_895_231_515_5e-3);
-    p = fma::<FMA>(p, r, 8.333_333_333_319_601e-3);
-    p = fma::<FMA>(p, r, 4.166_666_666_648_809e-2);
-    p = fma::<FMA>(p, r, 1.666_666_666_666_668e-1);
-    p = fma::<FMA>(p, r, 0.500_000_000_000_001_9);
-    p = fma::<FMA>(p, r, 1.0);
-    p = fma::<FMA>(p, r, 1.0);
-    let e = p * f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
+    let e = exp_small::<FMA>(r) * f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
     if beyond { 0.0 } else { e }
 }
 
