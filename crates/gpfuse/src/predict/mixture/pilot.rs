@@ -1,7 +1,7 @@
 //! A mixture in single precision, to start the search of its quantiles near their place.
 //!
 //! The components are counted in standard deviations from the mixture's mean. Tail
-//! probabilities are good to about 1e-5 of their value, at a fifth of the price of exact ones.
+//! probabilities are good to about 1e-5 of their value, at a quarter of the price of exact ones.
 //! Nothing but the number of exact evaluations depends on them.
 
 use super::probit::{Node, Target, guess};
