@@ -1,6 +1,7 @@
 //! The paper's frozen protocol against NumPyro: `protocol DIR RESULTS [SEEDS]`.
 //!
-//! DIR holds `data.csv`, `frequencies.csv` and `numpyro_nlpd.csv`; RESULTS is a CSV file to
+//! DIR holds `data.csv`, `frequencies.csv`, `numpyro_nlpd.csv` and, for stacking, the frozen
+//! experts' predictions `experts_K*.csv`; RESULTS is a CSV file to
 //! which each finished run is appended. Runs that it holds already are not run again. At the
 //! end the comparison is printed as a Markdown table: mean test NLPD over splits and seeds,
 //! and the paired difference over splits with its standard error.
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,7 +19,7 @@ use gpfuse::diagnose::diagnose;
 use gpfuse::infer::{Quiet, Settings, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::metrics::evaluate;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Data, Given, Method, Model, Posterior, Priors};
 use gpfuse::predict::Predictor;
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
@@ -28,7 +29,17 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 /// A cell of the comparison: basis, method, experts, size, depth.
 type Cell = (&'static str, Method, usize, usize, usize);
 
-const CELLS: [Cell; 9] = [
+const CELLS: [Cell; 19] = [
+    ("hilbert", Method::Bhs, 3, 60, 5),
+    ("hilbert", Method::Pbhs, 3, 60, 5),
+    ("rff", Method::Bhs, 2, 30, 5),
+    ("rff", Method::Bhs, 3, 30, 5),
+    ("rff", Method::Bhs, 4, 30, 5),
+    ("rff", Method::Bhs, 5, 30, 5),
+    ("rff", Method::Pbhs, 2, 30, 5),
+    ("rff", Method::Pbhs, 3, 30, 5),
+    ("rff", Method::Pbhs, 4, 30, 5),
+    ("rff", Method::Pbhs, 5, 30, 5),
     ("hilbert", Method::Het, 1, 60, 5),
     ("hilbert", Method::Mogpe, 3, 60, 5),
     ("hilbert", Method::Pogpe, 3, 60, 5),
@@ -110,7 +121,33 @@ impl Table {
     }
 }
 
+/// Rows and, for stacking, what the experts say there.
+struct Problem {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    mean: Vec<Vec<f64>>,
+    sd: Vec<Vec<f64>>,
+}
+
+impl Problem {
+    fn data(&self) -> Outcome<Arc<Data>> {
+        let data = Data::new(&self.x, 1, &self.y)?;
+        Ok(Arc::new(match self.mean.len() {
+            0 => data,
+            _ => data.with_given(&self.mean, &self.sd)?,
+        }))
+    }
+
+    fn given(&self) -> Outcome<Option<Given>> {
+        Ok(match self.mean.len() {
+            0 => None,
+            _ => Some(Given::new(&self.mean, &self.sd)?),
+        })
+    }
+}
+
 struct Paper {
+    dir: PathBuf,
     data: Table,
     frequencies: Table,
     numpyro: Table,
@@ -120,20 +157,33 @@ impl Paper {
     fn read(dir: &Path) -> Outcome<Paper> {
         let table = |name: &str| Table::read(&dir.join(name));
         Ok(Paper {
+            dir: dir.into(),
             data: table("data.csv")?,
             frequencies: table("frequencies.csv")?,
             numpyro: table("numpyro_nlpd.csv")?,
         })
     }
 
-    /// The training or test rows of a split.
-    fn rows(&self, split: usize, test: bool) -> Outcome<(Vec<f64>, Vec<f64>)> {
-        let chosen = self.data.numbers(&format!("test{split}"))?;
-        let pick = |v: Vec<f64>| {
-            let pairs = v.into_iter().zip(&chosen);
-            pairs.filter(|(_, t)| (**t == 1.0) == test).map(|(v, _)| v).collect::<Vec<f64>>()
+    /// The training or test rows of a split, and for stacking what its experts say there.
+    fn rows(&self, method: Method, experts: usize, split: usize, test: bool) -> Outcome<Problem> {
+        let (x, y) = (self.data.numbers("x")?, self.data.numbers("y")?);
+        if !matches!(method, Method::Bhs | Method::Pbhs) {
+            let chosen = self.data.numbers(&format!("test{split}"))?;
+            let pick = |v: Vec<f64>| {
+                let pairs = v.into_iter().zip(&chosen);
+                pairs.filter(|(_, t)| (**t == 1.0) == test).map(|(v, _)| v).collect::<Vec<f64>>()
+            };
+            return Ok(Problem { x: pick(x), y: pick(y), mean: vec![], sd: vec![] });
+        }
+        let mut frozen = Table::read(&self.dir.join(format!("experts_K{experts}.csv")))?;
+        let role = if test { "test" } else { "stack" };
+        frozen.rows.retain(|row| row[0] == split.to_string() && row[1] == role);
+        let rows = frozen.numbers("row")?;
+        let at = |v: &[f64]| rows.iter().map(|row| v[*row as usize]).collect::<Vec<f64>>();
+        let columns = |name: &str| {
+            (1..=experts).map(|k| frozen.numbers(&format!("{name}{k}"))).collect::<Outcome<_>>()
         };
-        Ok((pick(self.data.numbers("x")?), pick(self.data.numbers("y")?)))
+        Ok(Problem { x: at(&x), y: at(&y), mean: columns("mean")?, sd: columns("sd")? })
     }
 
     fn run(&self, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
@@ -146,20 +196,20 @@ impl Paper {
             Basis::Hilbert(Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![size])?)
         };
         let model = Arc::new(Model::new(method, experts, basis, Priors::default())?);
-        let (x, y) = self.rows(split, false)?;
-        let posterior = Posterior::new(model.clone(), Arc::new(Data::new(&x, 1, &y)?))?;
+        let train = self.rows(method, experts, split, false)?;
+        let posterior = Posterior::new(model.clone(), train.data()?)?;
         let settings = Settings { max_depth, seed, ..Settings::default() }.check()?;
         let begun = Instant::now();
         let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
         let draws = sample(&posterior, &prior, &settings, &Quiet)?;
         let seconds = begun.elapsed().as_secs_f64();
-        let (x, y) = self.rows(split, true)?;
+        let test = self.rows(method, experts, split, true)?;
         let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
         let threads = settings.threads;
-        let scores = evaluate(&predictor, &draws, &Rows::new(&x, 1)?, None, &y, threads)?;
+        let (rows, given) = (Rows::new(&test.x, 1)?, test.given()?);
+        let scores = evaluate(&predictor, &draws, &rows, given.as_ref(), &test.y, threads)?;
         // Convergence of the pointwise log density at the test rows.
-        let test = Posterior::new(model.clone(), Arc::new(Data::new(&x, 1, &y)?))?;
-        let found = diagnose(&test, &draws, threads)?;
+        let found = diagnose(&Posterior::new(model.clone(), test.data()?)?, &draws, threads)?;
         let (rhat, ess) = (found.quantities[0].rhat_median, found.quantities[0].ess_bulk_median);
         let (nlpd, mcse) = (scores.nlpd.value, scores.nlpd.mcse.unwrap_or(f64::NAN));
         let steps = found.steps;

@@ -21,6 +21,8 @@ pub enum Purpose {
     Simulate = 4,
     /// Pilot runs that choose a start; one stream per pilot.
     Pilot = 7,
+    /// Which rows train the experts and which the weights.
+    Partition = 8,
     /// Samples from a predictive density; one stream per row.
     Predict = 6,
 }

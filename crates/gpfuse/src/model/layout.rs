@@ -1,7 +1,8 @@
 //! The parameter vector by name: which numbers belong to which bank, GP and role.
 //!
 //! A **bank** is `count` independent GPs on the model's basis. In the flat vector each bank
-//! holds `log var` (count), then `log ell` (count, inputs), then `theta` (count, features).
+//! holds `log var` (count), then `log ell` (count, inputs), then `theta` (count, features). The
+//! calibration of given experts, where a model has one, stands last.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub enum Role {
     LogSd,
     /// The gates: unnormalised log weights.
     Gate,
+    /// No GPs: what is learned about given experts and their product besides the weights.
+    Calibration,
 }
 
 impl Role {
@@ -26,6 +29,7 @@ impl Role {
             Role::Mu => "mu",
             Role::LogSd => "log_sd",
             Role::Gate => "gate",
+            Role::Calibration => "calibration",
         }
     }
 }
@@ -39,6 +43,32 @@ pub enum Kind {
     Ell,
     /// A coefficient before scaling.
     Theta,
+    /// The factor on a given expert's standard deviation; the flat vector holds its logarithm.
+    Scale,
+    /// The noise floor under the product; the flat vector holds its logarithm.
+    Floor,
+    /// The share of rows in the tails; the flat vector holds its logit.
+    Tail,
+}
+
+impl Kind {
+    /// From the sampling space to the natural scale.
+    pub fn natural(self, q: f64) -> f64 {
+        match self {
+            Kind::Theta => q,
+            Kind::Tail => 1.0 / (1.0 + (-q).exp()),
+            Kind::Var | Kind::Ell | Kind::Scale | Kind::Floor => q.exp(),
+        }
+    }
+
+    /// Back to the sampling space.
+    pub fn sampled(self, natural: f64) -> f64 {
+        match self {
+            Kind::Theta => natural,
+            Kind::Tail => (natural / (1.0 - natural)).ln(),
+            Kind::Var | Kind::Ell | Kind::Scale | Kind::Floor => natural.ln(),
+        }
+    }
 }
 
 /// `count` GPs with one role.
@@ -104,9 +134,26 @@ impl Layout {
         Layout { banks: list, inputs, features, parts }
     }
 
+    /// The same, followed by a scale for each of `experts` given experts, the noise floor and
+    /// the tail.
+    pub fn calibrated(mut self, experts: usize) -> Layout {
+        let kinds =
+            [("scale", experts, Kind::Scale), ("floor", 1, Kind::Floor), ("tail", 1, Kind::Tail)];
+        for (name, count, kind) in kinds {
+            let (offset, role) = (self.dim(), Role::Calibration);
+            self.parts.push(Part { name: name.into(), offset, count, width: 1, kind, role });
+        }
+        self
+    }
+
     /// The length of the flat vector.
     pub fn dim(&self) -> usize {
-        self.gps() * (1 + self.inputs + self.features)
+        self.parts.last().map_or(0, |p| p.offset + p.count * p.width)
+    }
+
+    /// Where the calibration starts in the flat vector, if there is one.
+    pub fn calibration(&self) -> Option<usize> {
+        self.parts.iter().find(|p| p.role == Role::Calibration).map(|p| p.offset)
     }
 
     /// The number of GPs in all banks.

@@ -3,7 +3,7 @@
 //! | method | experts | gate | pool |
 //! | --- | --- | --- | --- |
 //! | `bhs` | given | softmax | linear |
-//! | `pbhs` | given | free | log-linear |
+//! | `pbhs` | given | free | log-linear, or robust |
 //! | `mogpe` | learned | softmax | linear |
 //! | `pogpe` | learned | free | log-linear |
 //! | `het` | learned, one | softmax (of nothing) | linear |
@@ -29,7 +29,7 @@ pub use gate::Gate;
 pub use layout::{Kind, Layout, Role};
 pub use method::Method;
 pub use posterior::{Data, Posterior};
-pub use prior::{BankPrior, Priors};
+pub use prior::{BankPrior, CalibrationPrior, Priors};
 
 /// A fusion model: everything that is fixed before the data and the draws.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +94,15 @@ impl Given {
     }
 }
 
+/// The parameters of a model, ready for any number of rows.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub(crate) coefs: Coefs,
+    /// The calibration as the flat vector has it: log scales, log floor, logit of the tail.
+    /// Empty where the model has none.
+    pub(crate) calibration: Vec<f64>,
+}
+
 /// Working memory for one thread: the basis, function values and experts of one block.
 #[derive(Debug, Clone)]
 pub struct Scratch {
@@ -127,6 +136,13 @@ impl Model {
             .collect();
         let layout = Layout::new(&banks, self.basis.inputs(), self.basis.features());
         Model { gate: Gate::Softmax, layout, ..self }
+    }
+
+    /// The same model of given experts with the robust product instead of the plain one: with a
+    /// learned scale for each expert, a learned noise floor under the product, and tails.
+    pub fn robust(self) -> Model {
+        let layout = self.layout.calibrated(self.experts);
+        Model { pool: Pool::Robust, layout, ..self }
     }
 
     /// The length of the parameter vector.
@@ -203,13 +219,18 @@ impl Model {
         })
     }
 
-    /// Room for the coefficients of all GPs; with `adjoint`, also for the gradient.
-    pub fn coefs(&self, adjoint: bool) -> Coefs {
-        self.basis.coefs(self.layout.gps(), adjoint)
+    /// Room for [`Model::prepare`]; with `adjoint`, also for the gradient.
+    pub fn prepared(&self, adjoint: bool) -> Prepared {
+        let extra = self.layout.calibration().map_or(0, |start| self.dim() - start);
+        let coefs = self.basis.coefs(self.layout.gps(), adjoint);
+        Prepared { coefs, calibration: vec![0.0; extra] }
     }
 
-    /// Turn the parameters `q` into coefficients, for any number of [`Model::experts_on`].
-    pub fn prepare(&self, level: Level, q: &[f64], coefs: &mut Coefs) {
+    /// Turn the parameters `q` into what any number of [`Model::experts_on`] need.
+    pub fn prepare(&self, level: Level, q: &[f64], out: &mut Prepared) {
+        let Prepared { coefs, calibration } = out;
+        let start = q.len() - calibration.len();
+        calibration.copy_from_slice(&q[start..]);
         for bank in &self.layout.banks {
             for k in 0..bank.count {
                 let gp = self.layout.gp(bank, k, q);
@@ -227,16 +248,16 @@ impl Model {
         b: usize,
         cache: &Cache,
         given: Option<&Given>,
-        coefs: &Coefs,
+        prepared: &Prepared,
         scratch: &mut Scratch,
     ) {
         let Scratch { work, f, experts } = scratch;
-        self.basis.forward(level, rows, b, cache, coefs, work, f);
+        self.basis.forward(level, rows, b, cache, &prepared.coefs, work, f);
         for bank in &self.layout.banks {
             let target = match bank.role {
                 Role::Mu => &mut experts.mu,
                 Role::LogSd => &mut experts.log_sd,
-                Role::Gate => &mut experts.log_w,
+                Role::Gate | Role::Calibration => &mut experts.log_w,
             };
             for (out, f) in target.iter_mut().zip(&f[bank.first..bank.first + bank.count]) {
                 for r in 0..ROWS {
@@ -249,6 +270,12 @@ impl Model {
                 experts.mu[k] = given.mu[k][b];
                 experts.log_sd[k] = given.log_sd[k][b];
             }
+        }
+        if let [log_scale @ .., floor, tail] = prepared.calibration.as_slice() {
+            for (log_sd, log_scale) in experts.log_sd.iter_mut().zip(log_scale) {
+                log_sd.iter_mut().for_each(|v| *v += log_scale);
+            }
+            (experts.floor, experts.tail) = (Lanes::splat(*floor), Lanes::splat(*tail));
         }
         self.gate.weigh(level, &mut experts.log_w);
     }

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::{Data, Model, Role, Scratch};
-use crate::basis::{Adjoints, Cache, Coefs};
+use super::{Data, Model, Prepared, Role, Scratch};
+use crate::basis::{Adjoints, Cache};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
 use crate::pool::ExpertBlock;
@@ -16,7 +16,7 @@ pub(super) struct Shared<'a> {
     pub(super) data: &'a Data,
     pub(super) cache: &'a Cache,
     pub(super) level: Level,
-    pub(super) coefs: &'a Coefs,
+    pub(super) prepared: &'a Prepared,
 }
 
 /// One thread's working memory.
@@ -34,11 +34,32 @@ pub(super) struct Pass {
 pub(super) struct Sum {
     pub(super) log_likelihood: f64,
     pub(super) adjoints: Adjoints,
+    /// The derivatives with respect to the calibration.
+    pub(super) calibration: Vec<f64>,
 }
 
 impl Sum {
     pub(super) fn new(model: &Model) -> Sum {
-        Sum { log_likelihood: 0.0, adjoints: model.basis().adjoints(model.layout().gps()) }
+        let extra = model.prepared(false).calibration.len();
+        let adjoints = model.basis().adjoints(model.layout().gps());
+        Sum { log_likelihood: 0.0, adjoints, calibration: vec![0.0; extra] }
+    }
+
+    /// Add the derivatives of the first rows of a block with respect to the calibration.
+    fn calibrate(&mut self, d: &ExpertBlock, filled: usize) {
+        let total = |lanes: &Lanes| lanes[..filled].iter().sum::<f64>();
+        if let [log_scale @ .., floor, tail] = self.calibration.as_mut_slice() {
+            log_scale.iter_mut().zip(&d.log_sd).for_each(|(sum, lanes)| *sum += total(lanes));
+            *floor += total(&d.floor);
+            *tail += total(&d.tail);
+        }
+    }
+
+    /// Add another share of the rows.
+    pub(super) fn add(&mut self, other: &Sum) {
+        self.log_likelihood += other.log_likelihood;
+        self.adjoints.add(&other.adjoints);
+        self.calibration.iter_mut().zip(&other.calibration).for_each(|(a, b)| *a += b);
     }
 }
 
@@ -55,8 +76,8 @@ impl Pass {
     /// The log likelihood of the rows of block `b`; the derivatives with respect to its experts
     /// are left in `self.adjoint`.
     pub(super) fn block(&mut self, on: Shared<'_>, b: usize) -> Lanes {
-        let Shared { model, data, cache, level, coefs } = on;
-        model.experts_on(level, &data.rows, b, cache, data.given(), coefs, &mut self.scratch);
+        let Shared { model, data, cache, level, prepared } = on;
+        model.experts_on(level, &data.rows, b, cache, data.given(), prepared, &mut self.scratch);
         let mut lanes = Lanes::splat(0.0);
         let experts = &self.scratch.experts;
         model.pool().log_density(level, data.target(b), experts, &mut lanes, &mut self.adjoint);
@@ -68,6 +89,7 @@ impl Pass {
         let Shared { model, data, cache, level, .. } = on;
         sum.adjoints.clear();
         sum.log_likelihood = 0.0;
+        sum.calibration.fill(0.0);
         let mut first = blocks.start;
         while first < blocks.end {
             let some = first..blocks.end.min(first + model.basis().span());
@@ -75,6 +97,7 @@ impl Pass {
                 let lanes = self.block(on, b);
                 let filled = data.rows.filled(b);
                 sum.log_likelihood += lanes[..filled].iter().sum::<f64>();
+                sum.calibrate(&self.adjoint, filled);
                 self.keep(on, b - first, filled);
             }
             let gps = some.len() * model.layout().gps();
@@ -93,7 +116,7 @@ impl Pass {
             let source = match bank.role {
                 Role::Mu => &adjoint.mu,
                 Role::LogSd => &adjoint.log_sd,
-                Role::Gate => &adjoint.log_w,
+                Role::Gate | Role::Calibration => &adjoint.log_w,
             };
             for k in 0..bank.count {
                 let d = &mut d_f[slot * layout.gps() + bank.first + k];

@@ -11,8 +11,8 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::pass::{Pass, Shared, Sum};
-use super::{Given, Model};
-use crate::basis::{Cache, Coefs};
+use super::{Given, Model, Prepared};
+use crate::basis::Cache;
 use crate::infer::{Density, DensityError};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
@@ -75,7 +75,7 @@ pub struct Posterior {
     data: Arc<Data>,
     cache: Arc<Cache>,
     level: Level,
-    coefs: Coefs,
+    prepared: Prepared,
     /// Blocks per share.
     share: usize,
     /// One per thread.
@@ -103,7 +103,7 @@ impl Posterior {
         Ok(Posterior {
             cache,
             level: Level::detect(),
-            coefs: model.coefs(true),
+            prepared: model.prepared(true),
             share,
             passes: vec![Pass::new(&model)],
             sums: vec![Sum::new(&model); blocks.div_ceil(share)],
@@ -125,7 +125,7 @@ impl Posterior {
 
     /// The log likelihood of each row at `q`.
     pub fn pointwise(&mut self, q: &[f64], out: &mut [f64]) {
-        self.model.prepare(self.level, q, &mut self.coefs);
+        self.model.prepare(self.level, q, &mut self.prepared);
         for b in 0..self.data.rows.blocks() {
             let filled = self.data.rows.filled(b);
             let (shared, passes, _) = self.split();
@@ -161,7 +161,7 @@ impl Posterior {
     /// Call `each(kind, row, value)` with what relabelling the experts does not change at each
     /// row: 0, the log likelihood; 1, the fused mean; 2, the largest log weight.
     pub fn invariants(&mut self, q: &[f64], mut each: impl FnMut(usize, usize, f64)) {
-        self.model.prepare(self.level, q, &mut self.coefs);
+        self.model.prepare(self.level, q, &mut self.prepared);
         let pool = self.model.pool();
         let mut fused = pool.room(self.model.experts());
         for b in 0..self.data.rows.blocks() {
@@ -182,13 +182,13 @@ impl Posterior {
 
     /// What passes read, and what they write to.
     fn split(&mut self) -> (Shared<'_>, &mut [Pass], &mut [Sum]) {
-        let Posterior { model, data, cache, level, coefs, passes, sums, .. } = self;
-        (Shared { model, data, cache, level: *level, coefs }, passes, sums)
+        let Posterior { model, data, cache, level, prepared, passes, sums, .. } = self;
+        (Shared { model, data, cache, level: *level, prepared }, passes, sums)
     }
 
     /// The log likelihood at `q`, its gradient added to `grad`.
     fn log_likelihood(&mut self, q: &[f64], grad: &mut [f64]) -> f64 {
-        self.model.prepare(self.level, q, &mut self.coefs);
+        self.model.prepare(self.level, q, &mut self.prepared);
         let (threads, share) = (self.threads.clone(), self.share);
         let (shared, passes, sums) = self.split();
         let each = sums.len().div_ceil(passes.len());
@@ -208,16 +208,18 @@ impl Posterior {
         }
         let Some((total, rest)) = sums.split_first_mut() else { return 0.0 };
         for sum in rest {
-            total.log_likelihood += sum.log_likelihood;
-            total.adjoints.add(&sum.adjoints);
+            total.add(sum);
         }
         let layout = shared.model.layout();
         for bank in &layout.banks {
             for k in 0..bank.count {
                 let (p, g) = (layout.gp(bank, k, q), layout.gp_grad(bank, k, grad));
                 let (basis, g0) = (shared.model.basis(), bank.first + k);
-                basis.finish(g0, p, shared.coefs, &total.adjoints, g);
+                basis.finish(g0, p, &shared.prepared.coefs, &total.adjoints, g);
             }
+        }
+        if let Some(start) = layout.calibration() {
+            grad[start..].iter_mut().zip(&total.calibration).for_each(|(g, d)| *g += d);
         }
         total.log_likelihood
     }

@@ -1,5 +1,6 @@
 //! The prior of a bank: `var ~ HalfNormal`, `ell ~ HalfNormal`, `theta ~ N(0, 1)`, in the
-//! sampling space (`log var`, `log ell`, `theta`).
+//! sampling space (`log var`, `log ell`, `theta`). Of a calibration: `log scale ~ N(0, .)`,
+//! `floor ~ HalfNormal`, `logit tail ~ N(., 1)`.
 //!
 //! For `v = e^q` with `v ~ HalfNormal(s)`:
 //! `log p(q) = log 2 - log(2 pi)/2 - log s - v^2 / (2 s^2) + q`, the last term being the
@@ -27,6 +28,33 @@ impl Default for BankPrior {
     }
 }
 
+/// The prior of what is learned about given experts besides their weights.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CalibrationPrior {
+    /// Standard deviation of the log of an expert's scale, which is 1 in the median.
+    pub scale: f64,
+    /// Scale of the half-normal prior of the noise floor.
+    pub floor: f64,
+    /// The median share of rows in the tails, below 1/2.
+    pub tail: f64,
+}
+
+impl Default for CalibrationPrior {
+    fn default() -> Self {
+        CalibrationPrior { scale: 0.5, floor: 0.2, tail: 0.05 }
+    }
+}
+
+/// A distribution on the sampling space.
+#[derive(Debug, Clone, Copy)]
+enum Law {
+    /// Of the logarithm of a half-normal number.
+    LogHalfNormal(f64),
+    /// Normal, by mean and standard deviation.
+    Normal(f64, f64),
+}
+
 /// The prior scales of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -37,38 +65,49 @@ pub struct Priors {
     pub log_sd: BankPrior,
     /// Of the gates.
     pub gate: BankPrior,
+    /// Of the calibration of given experts.
+    pub calibration: CalibrationPrior,
 }
 
 impl Priors {
-    /// The scales of a role.
-    pub fn of(&self, role: Role) -> BankPrior {
+    /// The scales of the bank with a role.
+    fn of(&self, role: Role) -> BankPrior {
         match role {
             Role::Mu => self.mu,
             Role::LogSd => self.log_sd,
-            Role::Gate => self.gate,
+            Role::Gate | Role::Calibration => self.gate,
         }
     }
 
     /// Refuse scales that are not positive and finite.
     pub fn check(&self) -> Result<()> {
-        for role in [Role::Mu, Role::LogSd, Role::Gate] {
-            let p = self.of(role);
-            for (name, s) in [("var", p.var), ("ell", p.ell)] {
-                if !(s.is_finite() && s > 0.0) {
-                    let problem = format!("{}.{name} = {s} must be positive", role.name());
-                    return Err(Error::setting("priors", problem));
-                }
+        let CalibrationPrior { scale, floor, tail } = self.calibration;
+        let banks = [Role::Mu, Role::LogSd, Role::Gate].map(|role| (role, self.of(role)));
+        let scales = banks.into_iter().flat_map(|(r, p)| [(r, "var", p.var), (r, "ell", p.ell)]);
+        let own = [("scale", scale), ("floor", floor), ("tail", tail)];
+        for (role, name, s) in scales.chain(own.map(|(n, s)| (Role::Calibration, n, s))) {
+            if !(s.is_finite() && s > 0.0) {
+                let problem = format!("{}.{name} = {s} must be positive", role.name());
+                return Err(Error::setting("priors", problem));
             }
+        }
+        if tail >= 0.5 {
+            let problem = format!("calibration.tail = {tail} must lie below 0.5");
+            return Err(Error::setting("priors", problem));
         }
         Ok(())
     }
 
-    /// The scale of the half-normal prior of a part, where it has one.
-    fn scale(&self, part: &Part) -> Option<f64> {
+    /// The prior of the numbers of a part.
+    fn law(&self, part: &Part) -> Law {
+        let CalibrationPrior { scale, floor, tail } = self.calibration;
         match part.kind {
-            Kind::Var => Some(self.of(part.role).var),
-            Kind::Ell => Some(self.of(part.role).ell),
-            Kind::Theta => None,
+            Kind::Var => Law::LogHalfNormal(self.of(part.role).var),
+            Kind::Ell => Law::LogHalfNormal(self.of(part.role).ell),
+            Kind::Theta => Law::Normal(0.0, 1.0),
+            Kind::Scale => Law::Normal(0.0, scale),
+            Kind::Floor => Law::LogHalfNormal(floor),
+            Kind::Tail => Law::Normal(Kind::Tail.sampled(tail), 1.0),
         }
     }
 
@@ -78,17 +117,22 @@ impl Priors {
         for part in &layout.parts {
             let range = part.offset..part.offset + part.count * part.width;
             let pairs = q[range.clone()].iter().zip(&mut grad[range]);
-            if let Some(s) = self.scale(part) {
-                let constant = std::f64::consts::LN_2 - HALF_LN_TWO_PI - s.ln();
-                for (q, g) in pairs {
-                    let ratio = (q.exp() / s).powi(2);
-                    sum += constant - 0.5 * ratio + q;
-                    *g += 1.0 - ratio;
+            match self.law(part) {
+                Law::LogHalfNormal(s) => {
+                    let constant = std::f64::consts::LN_2 - HALF_LN_TWO_PI - s.ln();
+                    for (q, g) in pairs {
+                        let ratio = (q.exp() / s).powi(2);
+                        sum += constant - 0.5 * ratio + q;
+                        *g += 1.0 - ratio;
+                    }
                 }
-            } else {
-                for (q, g) in pairs {
-                    sum += -0.5 * q * q - HALF_LN_TWO_PI;
-                    *g -= q;
+                Law::Normal(mean, sd) => {
+                    let constant = HALF_LN_TWO_PI + sd.ln();
+                    for (q, g) in pairs {
+                        let z = (q - mean) / sd;
+                        sum += -0.5 * z * z - constant;
+                        *g -= z / sd;
+                    }
                 }
             }
         }
@@ -101,9 +145,9 @@ impl Priors {
         let mut q = vec![0.0; layout.dim()];
         for part in &layout.parts {
             for q in &mut q[part.offset..part.offset + part.count * part.width] {
-                *q = match self.scale(part) {
-                    Some(s) => (s * normal().abs()).max(f64::MIN_POSITIVE).ln(),
-                    None => normal(),
+                *q = match self.law(part) {
+                    Law::LogHalfNormal(s) => (s * normal().abs()).max(f64::MIN_POSITIVE).ln(),
+                    Law::Normal(mean, sd) => mean + sd * normal(),
                 };
             }
         }

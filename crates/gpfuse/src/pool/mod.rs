@@ -1,12 +1,13 @@
-//! How experts become one density: the linear pool (a mixture) and the log-linear pool (a
-//! product), each with its value, its adjoints and its fused components.
+//! How experts become one density: the linear pool (a mixture), the log-linear pool (a product)
+//! and its robust form, each with its value, its adjoints and its fused components.
 //!
 //! A pool sees a block of rows: for each expert k the mean `mu`, the log standard deviation
-//! `log_sd` and the log weight `log_w`. To add a pool, write its file and give it a line in
+//! `log_sd` and the log weight `log_w`; for the robust pool also its floor and tail. To add a pool, write its file and give it a line in
 //! each `match` here.
 
 mod linear;
 mod log_linear;
+mod robust;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,8 @@ pub enum Pool {
     Linear,
     /// `prod_k N(mu_k, sd_k^2)^w_k`, normalised; weights positive.
     LogLinear,
+    /// The same over a noise floor, with tails.
+    Robust,
 }
 
 /// The experts on one block of rows: K lanes each.
@@ -32,13 +35,18 @@ pub struct ExpertBlock {
     pub log_sd: Vec<Lanes>,
     /// Log weights.
     pub log_w: Vec<Lanes>,
+    /// The robust pool's noise floor, as the log of its standard deviation.
+    pub floor: Lanes,
+    /// The robust pool's share of wide rows, as its logit.
+    pub tail: Lanes,
 }
 
 impl ExpertBlock {
     /// Room for `experts` experts.
     pub fn new(experts: usize) -> ExpertBlock {
         let lanes = || vec![Lanes::splat(0.0); experts];
-        ExpertBlock { mu: lanes(), log_sd: lanes(), log_w: lanes() }
+        let none = Lanes::splat(0.0);
+        ExpertBlock { mu: lanes(), log_sd: lanes(), log_w: lanes(), floor: none, tail: none }
     }
 
     /// The number of experts.
@@ -64,6 +72,7 @@ impl Pool {
         match self {
             Pool::Linear => experts,
             Pool::LogLinear => 1,
+            Pool::Robust => 2,
         }
     }
 
@@ -79,6 +88,7 @@ impl Pool {
         match self {
             Pool::Linear => linear::log_density(level, y, experts, log_density, d),
             Pool::LogLinear => log_linear::log_density(level, y, experts, log_density, d),
+            Pool::Robust => robust::log_density(level, y, experts, log_density, d),
         }
     }
 
@@ -87,6 +97,7 @@ impl Pool {
         match self {
             Pool::Linear => linear::fuse(level, experts, out),
             Pool::LogLinear => log_linear::fuse(level, experts, out),
+            Pool::Robust => robust::fuse(level, experts, out),
         }
     }
 

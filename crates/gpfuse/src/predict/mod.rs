@@ -16,11 +16,10 @@ pub use mixture::Mixture;
 pub(crate) use mixture::Spectrum;
 
 use crate::Result;
-use crate::basis::Coefs;
 use crate::infer::Draws;
 use crate::math::ROWS;
 use crate::math::simd::Level;
-use crate::model::{Given, Model, Scratch};
+use crate::model::{Given, Model, Prepared, Scratch};
 use crate::parallel::parallel_with;
 use crate::pool::ExpertBlock;
 use crate::rows::Rows;
@@ -30,7 +29,7 @@ use crate::scale::Affine;
 #[derive(Debug, Clone)]
 pub struct Predictor {
     model: Arc<Model>,
-    coefs: Vec<Coefs>,
+    draws: Vec<Prepared>,
     target: Affine,
     level: Level,
 }
@@ -41,12 +40,12 @@ impl Predictor {
     pub fn new(model: Arc<Model>, draws: &Draws, target: Affine) -> Predictor {
         let level = Level::detect();
         let prepared = |q: &[f64]| {
-            let mut coefs = model.coefs(false);
-            model.prepare(level, q, &mut coefs);
-            coefs
+            let mut out = model.prepared(false);
+            model.prepare(level, q, &mut out);
+            out
         };
-        let coefs = draws.iter().map(prepared).collect();
-        Predictor { model, coefs, target, level }
+        let draws = draws.iter().map(prepared).collect();
+        Predictor { model, draws, target, level }
     }
 
     /// The model.
@@ -56,7 +55,7 @@ impl Predictor {
 
     /// The number of draws.
     pub fn draws(&self) -> usize {
-        self.coefs.len()
+        self.draws.len()
     }
 
     /// Call `each` with the fused density of every block of `rows`, on `threads` threads; the
@@ -94,8 +93,8 @@ impl Predictor {
         // One block alone: what its rows have in common is computed once for all draws.
         let (block, given) = (rows.alone(b), given.map(|g| g.alone(b, rows.filled(b))));
         let cache = self.model.basis().cache(&block);
-        for (j, coefs) in self.coefs.iter().enumerate() {
-            self.model.experts_on(self.level, &block, 0, &cache, given.as_ref(), coefs, scratch);
+        for (j, draw) in self.draws.iter().enumerate() {
+            self.model.experts_on(self.level, &block, 0, &cache, given.as_ref(), draw, scratch);
             each(j, &scratch.experts);
         }
     }
