@@ -156,7 +156,7 @@ impl Paper {
         let (x, y) = self.rows(split, true)?;
         let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
         let threads = settings.threads;
-        let scores = evaluate(&predictor, &draws, &Rows::new(&x, 1)?, None, &y, threads)?;
+        let scores = evaluate(&predictor.at(&Rows::new(&x, 1)?, None), &y, threads)?;
         // Convergence of the pointwise log density at the test rows.
         let test = Posterior::new(model.clone(), Arc::new(Data::new(&x, 1, &y)?))?;
         let found = diagnose(&test, &draws, threads)?;
