@@ -98,7 +98,7 @@ fn prediction(c: &mut Criterion) {
             });
         }
         group.bench_function("all scores", |b| {
-            b.iter(|| evaluate(&predictor, &draws, &rows, None, &y, threads));
+            b.iter(|| evaluate(&predictor.at(&rows, None), &y, threads));
         });
     }
 }

@@ -113,7 +113,7 @@ fn main() -> Outcome<()> {
                 let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
                 let rows = Rows::new(&test_x, 1)?;
                 let threads = settings.threads;
-                let scores = evaluate(&predictor, &draws, &rows, None, &test_y, threads)?;
+                let scores = evaluate(&predictor.at(&rows, None), &test_y, threads)?;
                 let test = Arc::new(Data::new(&test_x, 1, &test_y)?);
                 let found = diagnose(&Posterior::new(model.clone(), test)?, &draws, threads)?;
                 let density = &found.quantities[0];

@@ -207,7 +207,7 @@ impl Paper {
         let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
         let threads = settings.threads;
         let (rows, given) = (Rows::new(&test.x, 1)?, test.given()?);
-        let scores = evaluate(&predictor, &draws, &rows, given.as_ref(), &test.y, threads)?;
+        let scores = evaluate(&predictor.at(&rows, given.as_ref()), &test.y, threads)?;
         // Convergence of the pointwise log density at the test rows.
         let found = diagnose(&Posterior::new(model.clone(), test.data()?)?, &draws, threads)?;
         let (rhat, ess) = (found.quantities[0].rhat_median, found.quantities[0].ess_bulk_median);

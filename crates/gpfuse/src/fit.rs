@@ -280,7 +280,7 @@ impl Fitted {
     /// The scores of the predictions at `x` against `y`.
     pub fn evaluate(&self, x: &[f64], y: &[f64]) -> Result<Scores> {
         let threads = self.settings.sampler.threads;
-        evaluate(&self.predictor(), &self.draws, &self.rows(x)?, None, y, threads)
+        evaluate(&self.predictor().at(&self.rows(x)?, None), y, threads)
     }
 
     /// Which rows of `x` lie more than half way from the data's edge to the wall of a Hilbert

@@ -10,10 +10,7 @@
 
 use serde::Serialize;
 
-use crate::infer::Draws;
-use crate::model::Given;
-use crate::predict::{FusedBlock, Mixture, Predictor, Spectrum};
-use crate::rows::Rows;
+use crate::predict::{Batches, FusedBlock, Mixture, Predictive, Spectrum};
 use crate::{Error, Result};
 
 /// The levels of the central intervals whose coverage is scored.
@@ -22,9 +19,6 @@ pub const LEVELS: [f64; 3] = [0.5, 0.8, 0.95];
 /// Losses per row: negative log density, squared and absolute error of the mean, CRPS, and
 /// whether the row lies inside each central interval.
 pub const LOSSES: usize = 4 + LEVELS.len();
-
-/// Batches that each chain is cut into for the Monte Carlo error.
-const BATCHES: usize = 5;
 
 /// A score and its errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -57,15 +51,10 @@ pub struct Scores {
     pub losses: Vec<[f64; LOSSES]>,
 }
 
-/// Score the predictions at `rows` against `y`, in the units of the target.
-pub fn evaluate(
-    predictor: &Predictor,
-    draws: &Draws,
-    rows: &Rows,
-    given: Option<&Given>,
-    y: &[f64],
-    threads: usize,
-) -> Result<Scores> {
+/// Score predictions against `y`, one outcome for each of their rows, in the units of the
+/// target.
+pub fn evaluate(predictive: &impl Predictive, y: &[f64], threads: usize) -> Result<Scores> {
+    let (rows, batches) = (predictive.rows(), predictive.batches());
     if y.len() != rows.len() {
         return Err(Error::Shape {
             what: "targets".into(),
@@ -73,10 +62,12 @@ pub fn evaluate(
             found: y.len().to_string(),
         });
     }
-    let batches = Batches::new(draws.chains().len(), draws.per_chain());
-    let blocks = predictor.fused(rows, given, threads, |block| block_losses(block, y, &batches))?;
+    let blocks = predictive.blocks(threads, |block| {
+        let first = block.first - rows.start;
+        block_losses(block, &y[first..first + block.len()], batches)
+    })?;
     let mut losses = Vec::with_capacity(y.len());
-    let mut without = vec![[0.0; LOSSES]; batches.ranges.len()];
+    let mut without = vec![[0.0; LOSSES]; batches.len()];
     for block in blocks {
         let (own, left_out) = block?;
         losses.extend(own);
@@ -84,7 +75,7 @@ pub fn evaluate(
             (0..LOSSES).for_each(|l| sum[l] += part[l] / y.len() as f64);
         }
     }
-    let score = |l: usize, root: bool| summarise(&losses, &without, l, root, &batches);
+    let score = |l: usize, root: bool| summarise(&losses, &without, l, root, batches.chains());
     Ok(Scores {
         nlpd: score(0, false),
         rmse: score(1, true),
@@ -96,40 +87,16 @@ pub fn evaluate(
     })
 }
 
-/// Consecutive draws of one chain, for the jackknife.
-struct Batches {
-    /// Ranges of draws, counted through all chains.
-    ranges: Vec<std::ops::Range<usize>>,
-    chains: usize,
-    draws: usize,
-}
-
-impl Batches {
-    fn new(chains: usize, per_chain: usize) -> Batches {
-        let each = BATCHES.min(per_chain);
-        let cut = |c: usize, b: usize| c * per_chain + b * per_chain / each;
-        let all = (0..chains).flat_map(|c| (0..each).map(move |b| (c, b)));
-        let ranges = all.map(|(c, b)| cut(c, b)..cut(c, b + 1)).collect();
-        Batches { ranges, chains, draws: chains * per_chain }
-    }
-
-    /// The share of the draws in batch `b`.
-    fn share(&self, b: usize) -> f64 {
-        self.ranges[b].len() as f64 / self.draws as f64
-    }
-}
-
 /// The losses of each row, and of each batch left out the losses summed over rows.
 type BlockLosses = (Vec<[f64; LOSSES]>, Vec<[f64; LOSSES]>);
 
 fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<BlockLosses> {
     let mut rows = Vec::with_capacity(block.len());
-    let mut without = vec![[0.0; LOSSES]; batches.ranges.len()];
-    for r in 0..block.len() {
-        let y = y[block.first + r];
+    let mut without = vec![[0.0; LOSSES]; batches.len()];
+    for (r, &y) in y.iter().enumerate() {
         let whole = block.row(r)?;
         let parts: Result<Vec<Mixture<'_>>> =
-            batches.ranges.iter().map(|range| block.row_draws(r, range.clone())).collect();
+            (0..batches.len()).map(|b| block.row_draws(r, batches.held(b))).collect();
         let parts = parts?;
         let (crps, influence) = crps(&whole, &parts, y, batches);
         let at_y: Vec<[f64; 3]> =
@@ -189,7 +156,7 @@ fn summarise(
     without: &[[f64; LOSSES]],
     l: usize,
     root: bool,
-    batches: &Batches,
+    chains: usize,
 ) -> Score {
     let n = losses.len() as f64;
     let mean = losses.iter().map(|row| row[l]).sum::<f64>() / n;
@@ -201,9 +168,8 @@ fn summarise(
     let count = without.len() as f64;
     let pseudo: Vec<f64> =
         without.iter().map(|t| count * value - (count - 1.0) * finish(t[l])).collect();
-    let by_chain = pseudo
-        .chunks(pseudo.len() / batches.chains)
-        .map(|own| own.iter().sum::<f64>() / own.len() as f64);
+    let by_chain =
+        pseudo.chunks(pseudo.len() / chains).map(|own| own.iter().sum::<f64>() / own.len() as f64);
     let mcse = match (standard_error(pseudo.iter().copied()), standard_error(by_chain)) {
         (Some(a), Some(b)) => Some(a.max(b)),
         (a, b) => a.or(b),

@@ -4,9 +4,10 @@
 mod common;
 
 use common::case::{Case, Recipe, normals};
+use common::{close, tolerance};
 use gpfuse::infer::{ChainDraws, Draws, Stat};
 use gpfuse::model::Method;
-use gpfuse::predict::{ExpertSummary, Predictor};
+use gpfuse::predict::{ExpertSummary, Mixture, Predictive, Predictor};
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
 
@@ -69,5 +70,55 @@ fn rows_do_not_know_of_each_other() {
             let own = &weights[row * each..(row + 1) * each];
             assert_eq!(experts(&predictor, &alone, 1), own);
         }
+    }
+}
+
+/// Of given experts in a linear pool only the weights vary: K components per batch of draws
+/// say what K components per draw say, and their number does not grow with the draws.
+#[test]
+fn averaged_weights_are_the_full_mixture() {
+    let case = Case::new(Recipe { rows: 70, ..Recipe::small(Method::Bhs, 3) });
+    let (dim, experts, given) = (case.model.dim(), case.model.experts(), case.given());
+    let rows = &case.data.rows;
+    for per_chain in [1, 3, 23, 200] {
+        let mut normal = normals(per_chain as u64);
+        let chain = |_| ChainDraws {
+            values: (0..per_chain * dim).map(|_| normal()).collect(),
+            stats: vec![Stat::default(); per_chain],
+        };
+        let draws = Draws::new(dim, per_chain, (0..2).map(chain).collect()).unwrap();
+        let target = Affine { shift: -2.0, scale: 1.3 };
+        // Every draw alone.
+        let each: Vec<Vec<ExpertSummary>> = draws
+            .iter()
+            .map(|q| {
+                let point = gpfuse::infer::map::Point { q: q.to_vec(), logp: 0.0 };
+                let one = Predictor::new(case.model.clone(), &Draws::single(point), target);
+                one.experts(rows, given.as_ref(), 0.5, 1).unwrap()
+            })
+            .collect();
+        let predictor = Predictor::new(case.model.clone(), &draws, target);
+        let blocks = predictor.at(rows, given.as_ref()).blocks(1, |block| {
+            for r in 0..block.len() {
+                let row = (block.first + r) * experts;
+                let all = || each.iter().flat_map(|draw| &draw[row..row + experts]);
+                let full = Mixture::new(
+                    all().map(|e| e.weight.mean.ln()).collect::<Vec<f64>>(),
+                    all().map(|e| e.mean).collect::<Vec<f64>>(),
+                    all().map(|e| e.sd).collect::<Vec<f64>>(),
+                );
+                let (full, few) = (full.unwrap(), block.row(r).unwrap());
+                assert_eq!(few.len(), 2 * per_chain.min(5) * experts);
+                close("mean", few.mean(), full.mean(), tolerance::AVERAGE);
+                close("variance", few.variance(), full.variance(), tolerance::AVERAGE);
+                for y in [-40.0, -2.0, 0.3, 7.0] {
+                    close("density", few.log_density(y), full.log_density(y), tolerance::AVERAGE);
+                }
+                for p in [0.01, 0.5, 0.9] {
+                    close("quantile", few.quantile(p), full.quantile(p), tolerance::AVERAGE);
+                }
+            }
+        });
+        assert_eq!(blocks.unwrap().len(), 2);
     }
 }

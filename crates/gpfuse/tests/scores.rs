@@ -16,7 +16,7 @@ use gpfuse::infer::{ChainDraws, Draws, Quiet, Settings, Stat};
 use gpfuse::kernel::Kernel;
 use gpfuse::metrics::{LEVELS, Scores, evaluate};
 use gpfuse::model::{BankPrior, Method, Model, Priors};
-use gpfuse::predict::Predictor;
+use gpfuse::predict::{Fused, Predictor};
 use gpfuse::rows::Rows;
 use gpfuse::scale::{Affine, Scaling};
 
@@ -166,9 +166,66 @@ fn scores_of_stacked_experts_agree_with_their_definitions() {
         let predictor = Predictor::new(case.model.clone(), &draws, target);
         let y: Vec<f64> = case.textbook.y.iter().map(|y| target.restore(*y)).collect();
         let given = case.given();
-        let scores = evaluate(&predictor, &draws, &case.data.rows, given.as_ref(), &y, 2).unwrap();
+        let scores = evaluate(&predictor.at(&case.data.rows, given.as_ref()), &y, 2).unwrap();
         agree(method.name(), &scores, &mixtures(&case.textbook, &draws, target, &y));
     }
+}
+
+/// A table of densities without draws is scored like any other, and has no Monte Carlo error.
+#[test]
+fn scores_of_a_table_agree_with_their_definitions() {
+    for (parts, n) in [(1, 70), (3, 130), (4, 1)] {
+        let mut normal = normals(17);
+        let mut vector = || -> Vec<f64> { (0..n * parts).map(|_| normal()).collect() };
+        let (log_weight, mean) = (vector(), vector());
+        let sd: Vec<f64> = vector().iter().map(|v| v.exp()).collect();
+        let y: Vec<f64> = vector()[..n].to_vec();
+        let row = |r: usize| {
+            let total: f64 = (0..parts).map(|k| log_weight[r * parts + k].exp()).sum();
+            let part = |at: usize| [log_weight[at].exp() / total, mean[at], sd[at]];
+            ((r * parts..(r + 1) * parts).map(part).collect(), y[r])
+        };
+        let rows: Vec<Row> = (0..n).map(row).collect();
+        let fused = Fused::new(parts, log_weight.clone(), mean.clone(), sd.clone()).unwrap();
+        let scores = evaluate(&fused, &y, 2).unwrap();
+        agree(&format!("{parts} parts"), &scores, &rows);
+        assert_eq!((scores.nlpd.mcse, scores.crps.mcse, scores.rmse.mcse), (None, None, None));
+        assert_eq!(scores.nlpd.se.is_some(), n > 1);
+        assert!(evaluate(&fused, &y[1..], 1).is_err());
+    }
+}
+
+/// Rows that are a part of a longer table meet their own outcomes.
+#[test]
+fn numbered_rows_meet_their_own_outcomes() {
+    let (model, rows, y) = tiny();
+    let draws = prior_draws(&model, 2, 6, 3, 0.0);
+    let predictor = Predictor::new(model, &draws, Affine::IDENTITY);
+    let from_0 = evaluate(&predictor.at(&rows, None), &y, 1).unwrap();
+    let later = rows.clone().numbered_from(1000);
+    assert_eq!(evaluate(&predictor.at(&later, None), &y, 1).unwrap(), from_0);
+}
+
+/// The error names the place.
+#[test]
+fn tables_that_hold_no_densities_are_refused() {
+    let (zero, one) = (|| vec![0.0; 4], || vec![1.0; 4]);
+    let nothing = f64::NEG_INFINITY;
+    let refused = [
+        (Fused::new(2, zero(), vec![0.0, 0.0, f64::NAN, 0.0], one()), "row 2, component 1: mean"),
+        (Fused::new(2, zero(), zero(), vec![1.0, 1.0, 1.0, 0.0]), "row 2, component 2: sd is 0"),
+        (Fused::new(2, vec![0.0, nothing, nothing, nothing], zero(), one()), "row 2: every"),
+        (Fused::new(2, vec![f64::INFINITY; 4], zero(), one()), "log weight is inf"),
+        (Fused::new(3, zero(), zero(), one()), "expected 3 components"),
+        (Fused::new(0, zero(), zero(), one()), "expected 0 components"),
+        (Fused::normal(Vec::new(), Vec::new()), "at least one"),
+        (Fused::normal(zero(), vec![1.0]), "4 means, 1 sds"),
+    ];
+    for (found, expected) in refused {
+        let error = found.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(Fused::new(2, vec![0.0, nothing, nothing, 0.0], zero(), one()).is_ok());
 }
 
 /// One draw has no Monte Carlo error to tell, one row no error over rows.
@@ -178,14 +235,14 @@ fn too_little_for_an_error_gives_none() {
     let draws = Draws::single(gpfuse::infer::map::Point { q: case.q.clone(), logp: 0.0 });
     let predictor = Predictor::new(case.model.clone(), &draws, Affine::IDENTITY);
     let rows = &case.data.rows;
-    let scores = evaluate(&predictor, &draws, rows, None, &case.textbook.y, 1).unwrap();
+    let scores = evaluate(&predictor.at(rows, None), &case.textbook.y, 1).unwrap();
     assert_eq!((scores.nlpd.mcse, scores.nlpd.se), (None, None));
     agree(
         "one draw",
         &scores,
         &mixtures(&case.textbook, &draws, Affine::IDENTITY, &case.textbook.y),
     );
-    assert!(evaluate(&predictor, &draws, rows, None, &[0.0, 1.0], 1).is_err());
+    assert!(evaluate(&predictor.at(rows, None), &[0.0, 1.0], 1).is_err());
 }
 
 /// Independent draws from the prior, as if sampled by `chains` chains; the second half of the
@@ -214,7 +271,7 @@ fn tiny() -> (Arc<Model>, Rows, Vec<f64>) {
 
 fn score(model: &Arc<Model>, draws: &Draws, rows: &Rows, y: &[f64]) -> Scores {
     let predictor = Predictor::new(model.clone(), draws, Affine::IDENTITY);
-    evaluate(&predictor, draws, rows, None, y, 1).unwrap()
+    evaluate(&predictor.at(rows, None), y, 1).unwrap()
 }
 
 /// For each score: the standard deviation of its value over `runs` independent runs, and the

@@ -12,7 +12,7 @@ pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     let fitted = &saved.fitted;
     let y = table.column(&saved.target).unwrap_or_default();
     let rows = fitted.rows(&x)?;
-    let scores = evaluate(&fitted.predictor(), &fitted.draws, &rows, None, y, threads)?;
+    let scores = evaluate(&fitted.predictor().at(&rows, None), y, threads)?;
     print::warn(&fitted.diagnostics.warnings);
     if args.json {
         print::json(&json(&scores, fitted.diagnostics.passed()))?;

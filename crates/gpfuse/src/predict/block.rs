@@ -1,8 +1,8 @@
-//! The fused density of a block of rows, gathered draw by draw.
+//! The fused density of a block of rows, gathered draw by draw or batch by batch.
 
 use std::ops::Range;
 
-use super::Mixture;
+use super::{Batches, Mixture};
 use crate::math::simd::{Level, vectorised};
 use crate::math::wide::group;
 use crate::math::{Lanes, ROWS, WIDTH};
@@ -20,9 +20,12 @@ pub struct FusedBlock {
     /// The number of the block's first row.
     pub first: usize,
     rows: usize,
+    /// Draws, or averages of a batch of them.
     draws: usize,
     /// Components per draw.
     parts: usize,
+    /// Minus the log of how many draws there are behind it.
+    log_share: f64,
     /// With one component per draw, of one row for all: every draw weighs the same.
     log_weight: Vec<f64>,
     mean: Vec<f64>,
@@ -32,20 +35,38 @@ pub struct FusedBlock {
 }
 
 impl FusedBlock {
-    /// Room for what `pool` makes of `experts` experts in each of `draws` draws.
-    pub(super) fn room(pool: Pool, experts: usize, draws: usize) -> FusedBlock {
-        let parts = pool.components(experts);
-        let each = draws * parts;
+    /// Room for what `pool` makes of `experts` experts in each draw, or batch of draws.
+    pub(super) fn room(pool: Pool, experts: usize, batches: &Batches) -> FusedBlock {
+        let (parts, sizes) = (pool.components(experts), batches.sizes());
+        let (draws, each) = (sizes.len(), sizes.len() * parts);
+        let log_share = -(batches.draws() as f64).ln();
+        let log_weight = match parts {
+            1 => sizes.iter().map(|n| (*n as f64).ln() + log_share).collect(),
+            _ => vec![0.0; ROWS * each],
+        };
         FusedBlock {
             first: 0,
             rows: 0,
             draws,
             parts,
-            log_weight: vec![-(draws as f64).ln(); if parts == 1 { each } else { ROWS * each }],
+            log_share,
+            log_weight,
             mean: vec![0.0; ROWS * each],
             sd: vec![0.0; ROWS * each],
             turning: vec![pool.room(experts); TURNED],
         }
+    }
+
+    /// Rows of a table with `parts` components each, the first of them number `first`.
+    pub(super) fn table(
+        first: usize,
+        parts: usize,
+        log_weight: Vec<f64>,
+        mean: Vec<f64>,
+        sd: Vec<f64>,
+    ) -> FusedBlock {
+        let (rows, turning) = (mean.len() / parts, Vec::new());
+        FusedBlock { first, rows, draws: 1, parts, log_share: 0.0, log_weight, mean, sd, turning }
     }
 
     /// Begin a block of `rows` rows of which the first is number `first`.
@@ -53,12 +74,13 @@ impl FusedBlock {
         (self.first, self.rows) = (first, rows);
     }
 
-    /// Where to put the components of draw `j`, before [`FusedBlock::take`] of it.
+    /// Where to put the components of draw or batch `j`, before [`FusedBlock::take`] of it; the
+    /// log weights of a batch are those of the sum over its draws.
     pub(super) fn place(&mut self, j: usize) -> &mut Components {
         &mut self.turning[j % TURNED]
     }
 
-    /// Take in the components of draw `j`; draws come in order.
+    /// Take in the components of draw or batch `j`; they come in order.
     pub(super) fn take(&mut self, level: Level, j: usize, target: Affine) {
         let done = j % TURNED + 1;
         if done < TURNED && j + 1 < self.draws {
@@ -67,7 +89,7 @@ impl FusedBlock {
         let (parts, each) = (self.parts, self.draws * self.parts);
         let (start, draws) = ((j + 1 - done) * parts, &self.turning[..done]);
         if parts > 1 {
-            let by = Affine { shift: -(self.draws as f64).ln(), scale: 1.0 };
+            let by = Affine { shift: self.log_share, scale: 1.0 };
             let lanes = draws.iter().flat_map(|c| &c.log_weight);
             turn(level, lanes, by, &mut self.log_weight, each, start);
         }
@@ -87,13 +109,13 @@ impl FusedBlock {
         self.rows == 0
     }
 
-    /// The predictive density of row `r` of the block: the components of the first draw, then
-    /// of the second, and so on.
+    /// The predictive density of row `r` of the block: the components of the first draw (or
+    /// batch of draws), then of the second, and so on.
     pub fn row(&self, r: usize) -> Result<Mixture<'_>> {
         self.row_draws(r, 0..self.draws)
     }
 
-    /// The same from a range of the draws only.
+    /// The same from a range of the draws only; [`Batches::held`] says where a batch is.
     pub fn row_draws(&self, r: usize, draws: Range<usize>) -> Result<Mixture<'_>> {
         let of = |row: usize| {
             let start = row * self.draws * self.parts;

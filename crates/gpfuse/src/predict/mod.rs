@@ -2,18 +2,28 @@
 //!
 //! For each draw a linear pool gives K components and a log-linear pool one; the predictive
 //! is their average over the draws. Rows are taken a block at a time, so memory is one block's
-//! components per thread, whatever the number of rows.
+//! components per thread, whatever the number of rows. Where only the weights differ between
+//! draws, they are averaged first (`average.rs`). All predictions, also those without draws,
+//! are a [`Predictive`].
 
+mod average;
+mod batches;
 mod block;
 mod experts;
+mod fused;
 mod mixture;
+mod predictive;
 
 use std::sync::Arc;
 
+use average::WeightSum;
+pub use batches::Batches;
 pub use block::FusedBlock;
 pub use experts::{ExpertSummary, Summary};
+pub use fused::Fused;
 pub use mixture::Mixture;
 pub(crate) use mixture::Spectrum;
+pub use predictive::{At, Predictive};
 
 use crate::Result;
 use crate::infer::Draws;
@@ -21,7 +31,7 @@ use crate::math::ROWS;
 use crate::math::simd::Level;
 use crate::model::{Given, Model, Prepared, Scratch};
 use crate::parallel::parallel_with;
-use crate::pool::ExpertBlock;
+use crate::pool::{ExpertBlock, Pool};
 use crate::rows::Rows;
 use crate::scale::Affine;
 
@@ -30,6 +40,7 @@ use crate::scale::Affine;
 pub struct Predictor {
     model: Arc<Model>,
     draws: Vec<Prepared>,
+    batches: Batches,
     target: Affine,
     level: Level,
 }
@@ -44,8 +55,11 @@ impl Predictor {
             model.prepare(level, q, &mut out);
             out
         };
+        let batches = Batches::new(draws.chains().len(), draws.per_chain());
+        let only_weights = model.pool() == Pool::Linear && !model.learned();
+        let batches = if only_weights { batches.averaged() } else { batches };
         let draws = draws.iter().map(prepared).collect();
-        Predictor { model, draws, target, level }
+        Predictor { model, draws, batches, target, level }
     }
 
     /// The model.
@@ -70,12 +84,26 @@ impl Predictor {
     ) -> Result<Vec<T>> {
         self.model.check_given(rows, given)?;
         let (pool, experts) = (self.model.pool(), self.model.experts());
-        let room = || (self.model.scratch(false), FusedBlock::room(pool, experts, self.draws()));
-        parallel_with(rows.blocks(), threads, room, |(scratch, block), b| {
+        let room = || {
+            let block = FusedBlock::room(pool, experts, &self.batches);
+            (self.model.scratch(false), block, WeightSum::new(experts))
+        };
+        parallel_with(rows.blocks(), threads, room, |(scratch, block, weights), b| {
             block.begin(rows.origin() + b * ROWS, rows.filled(b));
+            let mut batch = 0;
             self.each_draw(rows, b, given, scratch, |j, experts| {
-                pool.fuse(self.level, experts, block.place(j));
-                block.take(self.level, j, self.target);
+                if !self.batches.are_averaged() {
+                    pool.fuse(self.level, experts, block.place(j));
+                    return block.take(self.level, j, self.target);
+                }
+                weights.add(self.level, &experts.log_w);
+                if j + 1 == self.batches.end(batch) {
+                    let place = block.place(batch);
+                    pool.fuse(self.level, experts, place);
+                    weights.finish(&mut place.log_weight);
+                    block.take(self.level, batch, self.target);
+                    batch += 1;
+                }
             });
             each(block)
         })

@@ -17,6 +17,8 @@ pub(crate) mod tolerance {
     pub(crate) const GRADIENT: f64 = 1e-10;
     /// Laws that hold exactly on paper and to rounding in the machine, relative.
     pub(crate) const LAW: f64 = 1e-11;
+    /// A mixture of averaged weights against the mixture of all draws, relative.
+    pub(crate) const AVERAGE: f64 = 1e-12;
     /// Scores and predictive moments against sums over all draws, relative.
     pub(crate) const SCORE: f64 = 1e-9;
     /// The mode found by L-BFGS, absolute per coordinate.
