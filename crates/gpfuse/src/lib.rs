@@ -8,6 +8,7 @@ pub mod basis;
 pub mod diagnose;
 mod error;
 pub mod fit;
+pub mod gp;
 pub mod infer;
 pub mod kernel;
 pub mod math;

@@ -25,6 +25,8 @@ pub enum Purpose {
     Partition = 8,
     /// Samples from a predictive density; one stream per row.
     Predict = 6,
+    /// Starts of the fit of an exact GP.
+    GpStart = 8,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.

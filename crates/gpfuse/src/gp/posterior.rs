@@ -1,0 +1,204 @@
+//! A GP conditioned on data: prediction, log marginal likelihood, leave-one-out.
+
+use super::covariance::{cross, fill};
+use super::hyper::Hyper;
+use super::inputs::Inputs;
+use super::{MOST_ROWS, factor};
+use crate::kernel::Kernel;
+use crate::math::HALF_LN_TWO_PI;
+use crate::math::simd::Level;
+use crate::{Error, Result};
+
+/// New rows whose covariances are held at one time.
+const BLOCK: usize = 128;
+
+/// A GP conditioned on rows. It is a function of its kernel, hyperparameters and rows: those are
+/// all that a file must keep.
+#[derive(Debug, Clone)]
+pub struct Gp {
+    kernel: Kernel,
+    hyper: Hyper,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    scaled: Inputs,
+    /// The Cholesky factor of the covariance of the rows.
+    l: Vec<f64>,
+    /// `K^-1 (y - mean)`.
+    alpha: Vec<f64>,
+    log_marginal: f64,
+}
+
+/// Means and standard deviations, one per row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// The means.
+    pub mean: Vec<f64>,
+    /// The standard deviations, all positive.
+    pub sd: Vec<f64>,
+}
+
+/// Refuse rows that are none, too many, out of shape or not finite; the number of rows.
+pub(super) fn check_rows(x: &[f64], inputs: usize, y: &[f64]) -> Result<usize> {
+    let n = y.len();
+    if inputs == 0 {
+        return Err(Error::Data("a GP needs at least one input column".into()));
+    }
+    if n == 0 {
+        return Err(Error::Data("there are no rows: a GP needs at least one".into()));
+    }
+    if n > MOST_ROWS {
+        let problem = format!("{n} rows are too many for an exact GP: give at most {MOST_ROWS}");
+        return Err(Error::Data(problem));
+    }
+    check_shape(x, inputs, n)?;
+    match y.iter().position(|v| !v.is_finite()) {
+        Some(row) => {
+            let problem = format!("row {}: the target is {}: drop the row", row + 1, y[row]);
+            Err(Error::Data(problem))
+        }
+        None => Ok(n),
+    }
+}
+
+fn check_shape(x: &[f64], inputs: usize, rows: usize) -> Result<()> {
+    if x.len() != rows * inputs {
+        return Err(Error::Shape {
+            what: "inputs".into(),
+            expected: format!("{rows} rows of {inputs} numbers"),
+            found: format!("{} numbers", x.len()),
+        });
+    }
+    match x.iter().position(|v| !v.is_finite()) {
+        Some(at) => {
+            let (row, input) = (at / inputs + 1, at % inputs + 1);
+            let problem = format!("row {row}, input {input} is {}: drop the row", x[at]);
+            Err(Error::Data(problem))
+        }
+        None => Ok(()),
+    }
+}
+
+impl Gp {
+    /// Condition on the rows `x` (row-major, n x inputs) and `y`.
+    pub fn condition(
+        kernel: Kernel,
+        hyper: Hyper,
+        x: &[f64],
+        inputs: usize,
+        y: &[f64],
+    ) -> Result<Gp> {
+        let n = check_rows(x, inputs, y)?;
+        hyper.check(inputs)?;
+        let scaled = Inputs::new(x, &hyper.ell)?;
+        let (level, stride, var) = (Level::detect(), scaled.stride(), hyper.var);
+        let mut l = vec![0.0; n * stride];
+        let fill = |k: &mut [f64], diagonal| {
+            fill(level, kernel, &scaled, var, diagonal, k, &mut []);
+        };
+        let mut scratch = factor::scratch(n);
+        factor::factor(&mut l, n, stride, var + hyper.noise, &mut scratch, fill).map_err(|row| {
+            Error::Data(format!(
+                "row {} cannot be told from the rows before it under var = {var}, noise = {}: \
+                 drop repeated rows or raise the noise",
+                row + 1,
+                hyper.noise
+            ))
+        })?;
+        let mut alpha = vec![0.0; stride];
+        alpha.iter_mut().zip(y).for_each(|(a, y)| *a = y - hyper.mean);
+        factor::solve(&l, n, stride, &mut alpha);
+        let fit: f64 = alpha.iter().zip(y).map(|(a, y)| (y - hyper.mean) * a).sum();
+        let half_log_det = factor::half_log_det(&l, n, stride);
+        let log_marginal = -0.5 * fit - half_log_det - n as f64 * HALF_LN_TWO_PI;
+        if !log_marginal.is_finite() {
+            let problem = format!(
+                "the targets are too far from the mean {} for var = {var}, noise = {}: \
+                 standardise the target",
+                hyper.mean, hyper.noise
+            );
+            return Err(Error::Data(problem));
+        }
+        Ok(Gp { kernel, hyper, x: x.to_vec(), y: y.to_vec(), scaled, l, alpha, log_marginal })
+    }
+
+    /// The log marginal likelihood of the rows.
+    pub fn log_marginal(&self) -> f64 {
+        self.log_marginal
+    }
+
+    /// Predict at the rows `x` (row-major): the function, or with `noise` a new observation.
+    ///
+    /// `mean + k'alpha` and `var - |L^-1 k|^2` (Rasmussen and Williams, algorithm 2.1). Where
+    /// rounding leaves less of `var` than its last bit, the variance is that bit.
+    pub fn predict(&self, x: &[f64], noise: bool) -> Result<Prediction> {
+        let (n, stride, inputs) = (self.rows(), self.scaled.stride(), self.inputs());
+        let rows = x.len() / inputs;
+        check_shape(x, inputs, rows)?;
+        let new = Inputs::new(x, &self.hyper.ell)?;
+        let (var, level) = (self.hyper.var, Level::detect());
+        let extra = if noise { self.hyper.noise } else { 0.0 };
+        let mut out = Prediction { mean: Vec::with_capacity(rows), sd: Vec::with_capacity(rows) };
+        let mut block = vec![0.0; stride * BLOCK.min(rows)];
+        while out.mean.len() < rows {
+            let from = out.mean.len();
+            let k = &mut block[..stride * BLOCK.min(rows - from)];
+            cross(level, self.kernel, &self.scaled, &new, from, var, k);
+            for column in k.chunks_exact(stride) {
+                let sum: f64 = column[..n].iter().zip(&self.alpha).map(|(k, a)| k * a).sum();
+                out.mean.push(self.hyper.mean + sum);
+            }
+            factor::solve_lower(&self.l, n, stride, k);
+            for column in k.chunks_exact(stride) {
+                let known: f64 = column[..n].iter().map(|v| v * v).sum();
+                out.sd.push(((var - known).max(f64::EPSILON * var) + extra).sqrt());
+            }
+        }
+        Ok(out)
+    }
+
+    /// For each row the mean and standard deviation of its target, noise included, given all the
+    /// other rows at the same hyperparameters.
+    ///
+    /// `y_i - alpha_i / K^-1_ii` and `1 / K^-1_ii` (Rasmussen and Williams, equations 5.10 to
+    /// 5.12); `K^-1_ii` is the squared length of column i of `L^-1`.
+    pub fn leave_one_out(&self) -> Vec<(f64, f64)> {
+        let (n, stride) = (self.rows(), self.scaled.stride());
+        let mut half = vec![0.0; n * stride];
+        factor::invert_factor(&self.l, n, stride, &mut half);
+        let each = |i: usize| {
+            let precision: f64 = half[i * stride + i..i * stride + n].iter().map(|v| v * v).sum();
+            (self.y[i] - self.alpha[i] / precision, precision.sqrt().recip())
+        };
+        (0..n).map(each).collect()
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The hyperparameters.
+    pub fn hyper(&self) -> &Hyper {
+        &self.hyper
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.hyper.ell.len()
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.y.len()
+    }
+
+    /// The inputs it is conditioned on, row-major.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// The targets it is conditioned on.
+    pub fn y(&self) -> &[f64] {
+        &self.y
+    }
+}
