@@ -58,7 +58,8 @@ pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp
         let ends = explore(&mut evidence, &prior, settings, FINE);
         ends.into_iter().next()
     } else {
-        let ends = explore(&mut evidence(&some(&all, size, settings.seed))?, &prior, settings, COARSE);
+        let ends =
+            explore(&mut evidence(&some(&all, size, settings.seed))?, &prior, settings, COARSE);
         let mut evidence = evidence(&all)?;
         let begin = ends.into_iter().filter_map(|end| {
             let value = objective(&mut evidence, &prior, &end.q, None)?;
