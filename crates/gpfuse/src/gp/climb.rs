@@ -19,86 +19,142 @@ pub(super) struct Peak {
     pub(super) value: f64,
 }
 
+/// Which parameters move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Free {
+    /// All of them.
+    All,
+    /// All lengthscales by a common factor: three parameters, whatever the number of inputs.
+    Common,
+}
+
+/// When a climb ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Steps, at most.
+    pub(super) steps: usize,
+    /// The share of the objective that a step must gain.
+    pub(super) gain: f64,
+}
+
+/// The marginal likelihood of some rows with the prior: what is made large.
+pub(super) struct Objective<'a> {
+    pub(super) evidence: Evidence,
+    pub(super) prior: &'a Prior,
+}
+
+impl Objective<'_> {
+    /// The number of inputs.
+    pub(super) fn inputs(&self) -> usize {
+        self.prior.median.len() - 2
+    }
+
+    /// The log objective at `q`; where asked for, its gradient is put into `grad`.
+    pub(super) fn at(&mut self, q: &[f64], mut grad: Option<&mut [f64]>) -> Option<f64> {
+        let value = self.evidence.at(q, grad.as_deref_mut())?;
+        Some(value + self.prior.log_density(q, grad))
+    }
+
+    /// Climb from `start`; the best point met. `None` where the objective does not exist there.
+    pub(super) fn climb(&mut self, start: &[f64], free: Free, limits: Limits) -> Option<Peak> {
+        let last = start.len() - 1;
+        let ends = |all: &[f64]| match free {
+            Free::All => all.to_vec(),
+            Free::Common => vec![all[0], all[1], all[last]],
+        };
+        let (mut lower, mut upper) = (ends(&self.prior.lower), ends(&self.prior.upper));
+        let mut begin = ends(start);
+        if free == Free::Common {
+            // The common factor is counted from the start, and no lengthscale leaves its bounds.
+            let own = &start[1..last];
+            let room = |(bound, own): (&f64, &f64)| bound - own;
+            let (low, high) = (&self.prior.lower[1..last], &self.prior.upper[1..last]);
+            lower[1] = low.iter().zip(own).map(room).fold(f64::NEG_INFINITY, f64::max);
+            upper[1] = high.iter().zip(own).map(room).fold(f64::INFINITY, f64::min);
+            begin[1] = 0.0;
+        }
+        let (objective, best) = (RefCell::new(self), RefCell::new(None));
+        let problem = Problem { objective, start, free, lower, upper, best };
+        let solver = Lbfgsb::new()
+            .with_m_capacity(10)
+            .with_absolute_projected_gradient_tolerance(1e-5)
+            .with_relative_cost_reduction_tolerance(limits.gain);
+        let state = FirstOrderState::new(begin);
+        // An error of the line search is no failure: the best point met stands.
+        let _ = Executor::new(&problem, solver, state).max_iter(limits.steps as u64).run();
+        problem.best.into_inner()
+    }
+}
+
 /// What the line search sees where the covariance has no factor: worse than anything it met.
 const FORBIDDEN: f64 = 1e300;
 
 /// The objective as a cost to be made small, and the best point met.
-struct Problem<'a> {
-    evidence: RefCell<&'a mut Evidence>,
-    prior: &'a Prior,
+struct Problem<'a, 'p> {
+    objective: RefCell<&'a mut Objective<'p>>,
+    start: &'a [f64],
+    free: Free,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
     best: RefCell<Option<Peak>>,
 }
 
-/// The log objective at `q`; where asked for, its gradient is put into `grad`.
-pub(super) fn objective(
-    evidence: &mut Evidence,
-    prior: &Prior,
-    q: &[f64],
-    mut grad: Option<&mut [f64]>,
-) -> Option<f64> {
-    let value = evidence.at(q, grad.as_deref_mut())?;
-    Some(value + prior.log_density(q, grad))
+impl Problem<'_, '_> {
+    /// All parameters, from those that move.
+    fn expand(&self, p: &[f64]) -> Vec<f64> {
+        if self.free == Free::All {
+            return p.to_vec();
+        }
+        let mut q: Vec<f64> = self.start.iter().map(|s| s + p[1]).collect();
+        let last = q.len() - 1;
+        (q[0], q[last]) = (p[0], p[2]);
+        q
+    }
 }
 
 // For references: the executor takes its problem by value, and the best point is wanted after.
-impl Constraints for &Problem<'_> {
+impl Constraints for &Problem<'_, '_> {
     type Set = ConstraintSet<BoxBounds<Vec<f64>>>;
 
     fn constraints(&self) -> <Self::Set as ConstraintDescription>::Borrowed<'_> {
-        let bounds = BoxBounds::new(Some(&self.prior.lower), Some(&self.prior.upper));
+        let bounds = BoxBounds::new(Some(&self.lower), Some(&self.upper));
         ConstraintSet::new().with_bounds(bounds)
     }
 }
 
-impl CostFunction for &Problem<'_> {
+impl CostFunction for &Problem<'_, '_> {
     type Param = Vec<f64>;
     type Output = f64;
     type Error = Infallible;
 
-    fn cost(&self, q: &Vec<f64>) -> Result<f64, Infallible> {
-        Ok(self.cost_and_gradient(q)?.0)
+    fn cost(&self, p: &Vec<f64>) -> Result<f64, Infallible> {
+        Ok(self.cost_and_gradient(p)?.0)
     }
 }
 
-impl Gradient for &Problem<'_> {
+impl Gradient for &Problem<'_, '_> {
     type Gradient = Vec<f64>;
 
-    fn gradient(&self, q: &Vec<f64>) -> Result<Vec<f64>, Infallible> {
-        Ok(self.cost_and_gradient(q)?.1)
+    fn gradient(&self, p: &Vec<f64>) -> Result<Vec<f64>, Infallible> {
+        Ok(self.cost_and_gradient(p)?.1)
     }
 
-    fn cost_and_gradient(&self, q: &Vec<f64>) -> Result<(f64, Vec<f64>), Infallible> {
+    fn cost_and_gradient(&self, p: &Vec<f64>) -> Result<(f64, Vec<f64>), Infallible> {
+        let q = self.expand(p);
+        let last = q.len() - 1;
         let mut grad = vec![0.0; q.len()];
-        let mut evidence = self.evidence.borrow_mut();
-        let Some(value) = objective(&mut evidence, self.prior, q, Some(&mut grad)) else {
-            grad.fill(0.0);
-            return Ok((FORBIDDEN, grad));
+        let mut objective = self.objective.borrow_mut();
+        let Some(value) = objective.at(&q, Some(&mut grad)) else {
+            return Ok((FORBIDDEN, vec![0.0; p.len()]));
         };
-        let mut best = self.best.borrow_mut();
-        if best.as_ref().is_none_or(|b| value > b.value) {
-            *best = Some(Peak { q: q.clone(), mean: evidence.mean(), value });
-        }
         grad.iter_mut().for_each(|g| *g = -*g);
+        if self.free == Free::Common {
+            grad = vec![grad[0], grad[1..last].iter().sum(), grad[last]];
+        }
+        let mut best = self.best.borrow_mut();
+        if best.as_ref().is_none_or(|b: &Peak| value > b.value) {
+            *best = Some(Peak { q, mean: objective.evidence.mean(), value });
+        }
         Ok((-value, grad))
     }
-}
-
-/// Climb from `start` for at most `steps` steps, or until a step gains less than `tolerance` of
-/// the objective; the best point met. `None` where the objective does not exist at the start.
-pub(super) fn climb(
-    evidence: &mut Evidence,
-    prior: &Prior,
-    start: Vec<f64>,
-    steps: usize,
-    tolerance: f64,
-) -> Option<Peak> {
-    let problem = Problem { evidence: RefCell::new(evidence), prior, best: RefCell::new(None) };
-    let solver = Lbfgsb::new()
-        .with_m_capacity(10)
-        .with_absolute_projected_gradient_tolerance(1e-5)
-        .with_relative_cost_reduction_tolerance(tolerance);
-    // An error of the line search is no failure: the best point met stands.
-    let _ =
-        Executor::new(&problem, solver, FirstOrderState::new(start)).max_iter(steps as u64).run();
-    problem.best.into_inner()
 }

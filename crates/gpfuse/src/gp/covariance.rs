@@ -16,7 +16,7 @@ const FARTHEST: f64 = 1e12;
 
 vectorised! {
     /// The covariance `var k` of all rows, `diagonal` instead of it on the diagonal; where room
-    /// for `slopes` is given, `var dk/dr2` below the diagonal and 0 on it and above.
+    /// for `slopes` is given, `var dk/dr2` below the diagonal and 0 on it and past the last row.
     pub(super) fn fill = fill_kernel(
         kernel: Kernel, x: &Inputs, var: f64, diagonal: f64, k: &mut [f64], slopes: &mut [f64],
     );
@@ -41,6 +41,7 @@ fn fill_kernel<const FMA: bool>(
             let slope = &mut slopes[j * stride..(j + 1) * stride];
             column_of::<FMA>(kernel, x, x, j, first, var, column, slope);
             slope[first..=j].fill(0.0);
+            slope[x.rows()..].fill(0.0);
         }
         column[j] = diagonal;
     }

@@ -71,6 +71,11 @@ impl Evidence {
         }
     }
 
+    /// The number of rows.
+    pub(super) fn rows(&self) -> usize {
+        self.raw.rows()
+    }
+
     /// The mean of the last evaluation.
     pub(super) fn mean(&self) -> f64 {
         self.mean
@@ -183,7 +188,7 @@ mod tests {
         let q = [0.1, -0.4, -2.0];
         let mut best = evidence(Kernel::Matern52, 40, 1, Centre::Best(0.0));
         let value = best.at(&q, None).unwrap();
-        let mut at = |mean| evidence(Kernel::Matern52, 40, 1, Centre::Fixed(mean)).at(&q, None);
+        let at = |mean| evidence(Kernel::Matern52, 40, 1, Centre::Fixed(mean)).at(&q, None);
         assert!((at(best.mean()).unwrap() - value).abs() < 1e-10);
         for apart in [-0.1, 0.1] {
             assert!(at(best.mean() + apart).unwrap() < value);

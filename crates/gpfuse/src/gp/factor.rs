@@ -39,8 +39,7 @@ pub(super) fn factor(
         fill(matrix, diagonal + jitter);
         let view = MatMut::from_column_major_slice_with_stride_mut(matrix, rows, rows, stride);
         let stack = MemStack::new(scratch);
-        let done =
-            cholesky_in_place(view, Default::default(), Par::Seq, stack, Default::default());
+        let done = cholesky_in_place(view, Default::default(), Par::Seq, stack, Default::default());
         match done {
             // A pivot that is not a number passes for positive.
             Ok(_) if matrix[(rows - 1) * (stride + 1)] > 0.0 => return Ok(jitter),

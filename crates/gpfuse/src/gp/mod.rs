@@ -14,6 +14,7 @@
 mod climb;
 mod covariance;
 mod evidence;
+mod explore;
 mod factor;
 mod fit;
 mod hyper;

@@ -96,14 +96,16 @@ impl Gp {
             fill(level, kernel, &scaled, var, diagonal, k, &mut []);
         };
         let mut scratch = factor::scratch(n);
-        factor::factor(&mut l, n, stride, var + hyper.noise, &mut scratch, fill).map_err(|row| {
-            Error::Data(format!(
-                "row {} cannot be told from the rows before it under var = {var}, noise = {}: \
+        factor::factor(&mut l, n, stride, var + hyper.noise, &mut scratch, fill).map_err(
+            |row| {
+                Error::Data(format!(
+                    "row {} cannot be told from the rows before it under var = {var}, noise = {}: \
                  drop repeated rows or raise the noise",
-                row + 1,
-                hyper.noise
-            ))
-        })?;
+                    row + 1,
+                    hyper.noise
+                ))
+            },
+        )?;
         let mut alpha = vec![0.0; stride];
         alpha.iter_mut().zip(y).for_each(|(a, y)| *a = y - hyper.mean);
         factor::solve(&l, n, stride, &mut alpha);

@@ -54,7 +54,7 @@ impl Default for Settings {
             kernel: Kernel::default(),
             objective: Objective::default(),
             mean: Mean::default(),
-            starts: 6,
+            starts: 10,
             steps: 200,
             seed: 0,
         }
