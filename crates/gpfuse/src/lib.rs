@@ -7,6 +7,7 @@
 pub mod basis;
 pub mod diagnose;
 mod error;
+pub mod experts;
 pub mod fit;
 pub mod gp;
 pub mod infer;

@@ -22,7 +22,7 @@ pub enum Purpose {
     /// Pilot runs that choose a start; one stream per pilot.
     Pilot = 7,
     /// Which rows train the experts and which the weights.
-    Partition = 8,
+    Partition = 10,
     /// Samples from a predictive density; one stream per row.
     Predict = 6,
     /// Starts of the fit of an exact GP.

@@ -1,0 +1,172 @@
+//! Experts made here: exact GPs that differ in their rows, kernels or inputs, fitted in parallel.
+//!
+//! Everything is in the model's scaled units.
+
+mod partition;
+
+use serde::{Deserialize, Serialize};
+
+pub use partition::{Assignment, Partition};
+
+use crate::gp::{self, Gp, Objective};
+use crate::kernel::Kernel;
+use crate::parallel::parallel;
+use crate::{Error, Result};
+
+/// How experts are made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// How they come to differ.
+    pub partition: Partition,
+    /// Contiguous stretches: the number of the input that they follow, from 0.
+    pub along: usize,
+    /// The share of the rows that is kept for the weights.
+    pub hold_out: f64,
+    /// Their kernel; with different kernels, that of the first expert.
+    pub kernel: Kernel,
+    /// What their hyperparameters make large.
+    pub objective: Objective,
+    /// Own inputs: the numbers of each expert's inputs, from 0.
+    pub inputs: Vec<Vec<usize>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            partition: Partition::Random,
+            along: 0,
+            hold_out: 0.5,
+            kernel: Kernel::Rbf,
+            objective: Objective::Map,
+            inputs: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Refuse values that no data could satisfy.
+    pub fn check(&self, experts: usize) -> Result<()> {
+        if !(self.hold_out > 0.0 && self.hold_out < 1.0) {
+            let problem = format!("{} must lie between 0 and 1", self.hold_out);
+            return Err(Error::setting("hold_out", problem));
+        }
+        let kernels = Kernel::ALL.len();
+        if self.partition == Partition::Kernels && experts > kernels {
+            let problem = format!("{experts} experts for {kernels} kernels: use fewer");
+            return Err(Error::setting("experts", problem));
+        }
+        let lists = self.inputs.len();
+        if self.partition == Partition::Inputs && lists != experts {
+            let problem = format!("{lists} lists of inputs for {experts} experts: give one to each");
+            return Err(Error::setting("expert_inputs", problem));
+        }
+        if self.partition != Partition::Inputs && lists > 0 {
+            let problem = "is for experts that differ in their inputs: use --partition inputs";
+            return Err(Error::setting("expert_inputs", problem));
+        }
+        Ok(())
+    }
+
+    /// The kernel of expert `k`.
+    fn kernel_of(&self, k: usize) -> Kernel {
+        let first = Kernel::ALL.iter().position(|kernel| *kernel == self.kernel).unwrap_or(0);
+        match self.partition {
+            Partition::Kernels => Kernel::ALL[(first + k) % Kernel::ALL.len()],
+            _ => self.kernel,
+        }
+    }
+
+    /// The inputs of expert `k`.
+    fn columns_of(&self, k: usize, inputs: usize) -> Result<Vec<usize>> {
+        let columns = match self.inputs.get(k) {
+            Some(own) => own.clone(),
+            None => (0..inputs).collect(),
+        };
+        match columns.iter().find(|i| **i >= inputs) {
+            Some(i) => {
+                let problem = format!("expert {}: there is no input {}", k + 1, i + 1);
+                Err(Error::setting("expert_inputs", problem))
+            }
+            None if columns.is_empty() => {
+                let problem = format!("expert {} has no inputs: give it one", k + 1);
+                Err(Error::setting("expert_inputs", problem))
+            }
+            None => Ok(columns),
+        }
+    }
+}
+
+/// One expert: a GP, and which of the inputs it sees.
+#[derive(Debug, Clone)]
+pub struct Expert {
+    /// The GP.
+    pub gp: Gp,
+    /// The numbers of its inputs, from 0.
+    pub columns: Vec<usize>,
+}
+
+/// Means and standard deviations (noise included) of several experts, each at the same rows.
+pub type Predictions = (Vec<Vec<f64>>, Vec<Vec<f64>>);
+
+impl Expert {
+    /// Its part of the inputs of `rows`, row-major.
+    fn part(&self, x: &[f64], inputs: usize) -> Vec<f64> {
+        pick(x, inputs, 0..x.len() / inputs, &self.columns)
+    }
+}
+
+fn pick(
+    x: &[f64],
+    inputs: usize,
+    rows: impl Iterator<Item = usize>,
+    columns: &[usize],
+) -> Vec<f64> {
+    rows.flat_map(|row| columns.iter().map(move |i| x[row * inputs + i])).collect()
+}
+
+/// Train the experts of an assignment on inputs (row-major) and a target.
+pub fn train(
+    x: &[f64],
+    inputs: usize,
+    y: &[f64],
+    assignment: &Assignment,
+    settings: &Settings,
+    seed: u64,
+    threads: usize,
+) -> Result<Vec<Expert>> {
+    let jobs = assignment.experts.len();
+    let trained = parallel(jobs, threads, |k| {
+        let rows = &assignment.experts[k];
+        let columns = settings.columns_of(k, inputs)?;
+        let own = pick(x, inputs, rows.iter().copied(), &columns);
+        let target: Vec<f64> = rows.iter().map(|row| y[*row]).collect();
+        let (kernel, objective) = (settings.kernel_of(k), settings.objective);
+        let gp = gp::Settings { kernel, objective, seed, ..gp::Settings::default() }.check()?;
+        let gp = gp::fit(&own, columns.len(), &target, &gp).map_err(|e| named(k, e))?;
+        Ok(Expert { gp, columns })
+    })?;
+    trained.into_iter().collect()
+}
+
+/// Trouble with the rows of an expert names it.
+fn named(k: usize, error: Error) -> Error {
+    match error {
+        Error::Data(problem) => Error::Data(format!("expert {}: {problem}", k + 1)),
+        other => other,
+    }
+}
+
+/// What the experts say about new rows.
+pub fn predict(
+    experts: &[Expert],
+    x: &[f64],
+    inputs: usize,
+    threads: usize,
+) -> Result<Predictions> {
+    let each = parallel(experts.len(), threads, |k| {
+        experts[k].gp.predict(&experts[k].part(x, inputs), true)
+    })?;
+    let each = each.into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(each.into_iter().map(|p| (p.mean, p.sd)).unzip())
+}

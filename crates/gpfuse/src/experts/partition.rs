@@ -1,0 +1,237 @@
+//! Which rows train the experts, which of them train each, and which train the weights.
+
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+use crate::random::{Purpose, stream};
+use crate::{Error, Result};
+
+/// How experts come to differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Partition {
+    /// Each is trained on its own random rows, floor(N/K) of them, as in the paper.
+    #[default]
+    Random,
+    /// Each on one of K clusters of rows (k-means on the scaled inputs).
+    Kmeans,
+    /// Each on one of K stretches of equal length along an input.
+    Contiguous,
+    /// All on the same rows, with different kernels.
+    Kernels,
+    /// All on the same rows, each with its own inputs.
+    Inputs,
+}
+
+/// Rows of a table, by their numbers: those of each expert and those of the weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// The rows that each expert is trained on, ascending.
+    pub experts: Vec<Vec<usize>>,
+    /// The rows that the weights are learned from, ascending: no expert has seen them.
+    pub stacking: Vec<usize>,
+}
+
+impl Assignment {
+    /// From given rows; no expert may have been trained on a stacking row.
+    pub fn new(mut experts: Vec<Vec<usize>>, mut stacking: Vec<usize>) -> Result<Assignment> {
+        experts.iter_mut().chain([&mut stacking]).for_each(|rows| rows.sort_unstable());
+        refuse_overlap(&experts, &stacking)?;
+        Ok(Assignment { experts, stacking })
+    }
+
+    /// Keep a share `hold_out` of `n` rows, drawn at random, for the weights, and divide the rest
+    /// among `experts` experts. `x` are the scaled inputs, row-major; `along` is the input that
+    /// contiguous stretches follow.
+    pub fn draw(
+        partition: Partition,
+        x: &[f64],
+        n: usize,
+        experts: usize,
+        hold_out: f64,
+        along: usize,
+        seed: u64,
+    ) -> Result<Assignment> {
+        let mut rows: Vec<usize> = (0..n).collect();
+        let mut rng = stream(seed, Purpose::Partition, 0);
+        rows.shuffle(&mut rng);
+        let held = ((n as f64 * hold_out).round() as usize).max(1);
+        let own = n.saturating_sub(held);
+        let each = if partition.shares() { own / experts } else { own };
+        if each < 2 {
+            let problem = format!(
+                "{experts} experts and a hold-out of {held} of {n} rows leave {each} rows to each \
+                 expert: use fewer experts or a smaller hold-out"
+            );
+            return Err(Error::setting("experts", problem));
+        }
+        let (stacking, own) = rows.split_at(held);
+        let inputs = x.len() / n;
+        let parts = match partition {
+            Partition::Random => own.chunks(each).take(experts).map(<[usize]>::to_vec).collect(),
+            Partition::Kmeans => kmeans(x, inputs, own, experts, &mut rng),
+            Partition::Contiguous => {
+                let mut sorted = own.to_vec();
+                let at = |row: usize| x[row * inputs + along];
+                sorted.sort_by(|a, b| at(*a).total_cmp(&at(*b)).then(a.cmp(b)));
+                let cut = |k: usize| k * own.len() / experts;
+                (0..experts).map(|k| sorted[cut(k)..cut(k + 1)].to_vec()).collect()
+            }
+            Partition::Kernels | Partition::Inputs => vec![own.to_vec(); experts],
+        };
+        Assignment::new(parts, stacking.to_vec())
+    }
+}
+
+impl Partition {
+    /// Whether experts share the rows out among them.
+    fn shares(self) -> bool {
+        !matches!(self, Partition::Kernels | Partition::Inputs)
+    }
+}
+
+/// Weights learned from rows that an expert has seen trust it too much.
+fn refuse_overlap(experts: &[Vec<usize>], stacking: &[usize]) -> Result<()> {
+    for (k, rows) in experts.iter().enumerate() {
+        let seen = rows.iter().filter(|row| stacking.binary_search(row).is_ok()).count();
+        if seen > 0 {
+            return Err(Error::Data(format!(
+                "expert {} was trained on {seen} of the {} stacking rows: learn the weights from \
+                 rows that no expert has seen",
+                k + 1,
+                stacking.len()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Rounds of k-means after which clusters are taken as they are.
+const ROUNDS: usize = 100;
+
+/// The rows of each of `count` clusters: k-means++ starts (Arthur and Vassilvitskii, 2007), then
+/// Lloyd's rounds. A cluster of fewer than two rows takes the nearest rows of larger ones.
+fn kmeans(
+    x: &[f64],
+    inputs: usize,
+    rows: &[usize],
+    count: usize,
+    rng: &mut impl Rng,
+) -> Vec<Vec<usize>> {
+    let at = |row: usize| &x[row * inputs..(row + 1) * inputs];
+    let gap = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    let mut centres = vec![at(rows[rng.random_range(0..rows.len())]).to_vec()];
+    while centres.len() < count {
+        let near = |row: &usize| {
+            let gaps = centres.iter().map(|c| gap(at(*row), c));
+            gaps.fold(f64::INFINITY, f64::min)
+        };
+        let gaps: Vec<f64> = rows.iter().map(near).collect();
+        let mut left = rng.random::<f64>() * gaps.iter().sum::<f64>();
+        let chosen = gaps.iter().position(|g| {
+            left -= g;
+            left < 0.0
+        });
+        centres.push(at(rows[chosen.unwrap_or(rng.random_range(0..rows.len()))]).to_vec());
+    }
+    let mut parts = vec![Vec::new(); count];
+    for _ in 0..ROUNDS {
+        let mut next = vec![Vec::new(); count];
+        for row in rows {
+            let gaps = centres.iter().map(|c| gap(at(*row), c)).enumerate();
+            let nearest = gaps.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(k, _)| k);
+            next[nearest].push(*row);
+        }
+        for (centre, own) in centres.iter_mut().zip(&next).filter(|(_, own)| !own.is_empty()) {
+            for i in 0..inputs {
+                centre[i] = own.iter().map(|row| at(*row)[i]).sum::<f64>() / own.len() as f64;
+            }
+        }
+        let settled = next == parts;
+        parts = next;
+        if settled {
+            break;
+        }
+    }
+    while let Some(poor) = parts.iter().position(|own| own.len() < 2) {
+        let donors = (0..count).filter(|k| parts[*k].len() > 2);
+        let offers = donors.flat_map(|k| (0..parts[k].len()).map(move |i| (k, i)));
+        let cost = |(k, i): &(usize, usize)| gap(at(parts[*k][*i]), &centres[poor]);
+        let Some((k, i)) = offers.min_by(|a, b| cost(a).total_cmp(&cost(b))) else { break };
+        let row = parts[k].swap_remove(i);
+        parts[poor].push(row);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(n: usize) -> Vec<f64> {
+        (0..n).flat_map(|i| [(1.3 * i as f64).sin(), (0.7 * i as f64).cos()]).collect()
+    }
+
+    /// Every way of dividing: no row for both, every expert has rows, repeatable by seed.
+    #[test]
+    fn expert_and_stacking_rows_are_disjoint_whatever_the_partition() {
+        use Partition::{Contiguous, Inputs, Kernels, Kmeans, Random};
+        let (n, x) = (53, data(53));
+        for partition in [Random, Kmeans, Contiguous, Kernels, Inputs] {
+            for experts in [1, 2, 5] {
+                let draw = |seed| Assignment::draw(partition, &x, n, experts, 0.3, 1, seed);
+                let found = draw(4).expect("an assignment");
+                assert_eq!(found, draw(4).expect("an assignment"));
+                assert_ne!(found, draw(5).expect("an assignment"));
+                assert_eq!(found.stacking.len(), 16);
+                assert_eq!(found.experts.len(), experts);
+                for own in &found.experts {
+                    assert!(own.len() >= 2 && own.iter().all(|r| !found.stacking.contains(r)));
+                }
+                let mut all: Vec<usize> = found.experts.concat();
+                all.sort_unstable();
+                let total = all.len();
+                all.dedup();
+                match partition {
+                    Random => assert_eq!((total, all.len()), (37 / experts * experts, total)),
+                    Kmeans | Contiguous => assert_eq!((total, all.len()), (37, 37)),
+                    Kernels | Inputs => assert_eq!((total, all.len()), (37 * experts, 37)),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_follow_their_input_and_clusters_their_centres() {
+        let n = 40;
+        let x = data(n);
+        let found = Assignment::draw(Partition::Contiguous, &x, n, 4, 0.25, 0, 1).expect("rows");
+        let range = |rows: &[usize]| {
+            let values = rows.iter().map(|r| x[2 * r]);
+            (values.clone().fold(f64::MAX, f64::min), values.fold(f64::MIN, f64::max))
+        };
+        for pair in found.experts.windows(2) {
+            assert!(range(&pair[0]).1 <= range(&pair[1]).0);
+        }
+        // Two clouds far apart are the two clusters.
+        let clouds: Vec<f64> =
+            (0..n).map(|i| if i % 2 == 0 { 0.1 * i as f64 } else { 1e3 }).collect();
+        let found = Assignment::draw(Partition::Kmeans, &clouds, n, 2, 0.1, 0, 1).expect("rows");
+        for own in &found.experts {
+            assert!(own.iter().all(|r| r % 2 == own[0] % 2), "{own:?}");
+        }
+        // All rows the same: there are no clusters, but every expert has rows.
+        let same = Assignment::draw(Partition::Kmeans, &[1.0; 40], n, 3, 0.1, 0, 1).expect("rows");
+        assert!(same.experts.iter().all(|own| own.len() >= 2));
+    }
+
+    #[test]
+    fn overlap_and_too_many_experts_are_refused_by_name() {
+        let rows = |r: std::ops::Range<usize>| r.collect::<Vec<usize>>();
+        let error = Assignment::new(vec![rows(0..10), rows(6..30)], rows(16..40)).unwrap_err();
+        assert!(error.to_string().contains("expert 2 was trained on 14 of the 24"), "{error}");
+        let error = Assignment::draw(Partition::Random, &data(10), 10, 5, 0.5, 0, 0).unwrap_err();
+        assert!(error.to_string().contains("fewer experts"), "{error}");
+    }
+}
