@@ -4,6 +4,7 @@
 //! Data flows one way: rows -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
 //! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`metrics`].
 
+pub mod baseline;
 pub mod basis;
 pub mod diagnose;
 mod error;

@@ -23,6 +23,8 @@ pub enum Purpose {
     Pilot = 7,
     /// Samples from a predictive density; one stream per row.
     Predict = 6,
+    /// The Bayesian bootstrap of a fusion rule.
+    Bootstrap = 9,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.
