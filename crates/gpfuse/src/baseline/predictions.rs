@@ -3,9 +3,11 @@
 use crate::math::HALF_LN_TWO_PI;
 use crate::{Error, Result};
 
-/// Means, targets and standard deviations lie within this of 0, the last also above its
-/// inverse: products and ratios of their squares then are numbers.
+/// Means, targets and standard deviations are at most this, so that products and ratios of
+/// their squares are numbers.
 const MOST: f64 = 1e75;
+/// Standard deviations are at least this.
+const LEAST: f64 = 1e-75;
 
 /// Beyond this many standard deviations a log score stays where it is: its square is the
 /// largest of which many can be added.
@@ -94,14 +96,14 @@ fn check_value(place: &dyn Fn() -> String, what: &str, value: f64) -> Result<()>
     if value.abs() <= MOST {
         return Ok(());
     }
-    Err(Error::Data(format!("{}: {what} is {value}: it must be within 1e75 of 0", place())))
+    Err(Error::Data(format!("{}: {what} is {value:?}: it must be within 1e75 of 0", place())))
 }
 
 fn check_sd(place: &dyn Fn() -> String, what: &str, value: f64) -> Result<()> {
-    if (1.0 / MOST..=MOST).contains(&value) {
+    if (LEAST..=MOST).contains(&value) {
         return Ok(());
     }
-    let problem = format!("{what} is {value}: it must be positive, within 1e-75 to 1e75");
+    let problem = format!("{what} is {value:?}: it must be positive, within 1e-75 to 1e75");
     Err(Error::Data(format!("{}: {problem}", place())))
 }
 

@@ -7,14 +7,17 @@
 //! * committee: `tau = 1/v_0 + sum_k b_k (1/v_k - 1/v_0)`,
 //!   `m = m_0 + sum_k b_k (mu_k - m_0) / v_k / tau`.
 //!
-//! | rule | kind | power | source |
-//! | --- | --- | --- | --- |
-//! | `poe` | product | 1 | Hinton, Neural Computation 14 (2002) 1771-1800 |
-//! | `gpoe-uniform` | product | 1/K | Deisenroth and Ng, ICML 2015 |
-//! | `gpoe-entropy` | product | `(ln v_0 - ln v_k) / 2`, at least [`ENTROPY_FLOOR`], over their sum | Cao and Fleet, arXiv:1410.7827 |
-//! | `gpoe-softmax` | product | `exp(-T v_k / v_0)` over their sum, T = [`TEMPERATURE`] | Cohen, Mbuvha, Marwala and Deisenroth, ICML 2020 |
-//! | `bcm` | committee | 1 | Tresp, Neural Computation 12 (2000) 2719-2741 |
-//! | `rbcm` | committee | `(ln v_0 - ln v_k) / 2`, at least 0 | Deisenroth and Ng, ICML 2015 |
+//! The rules differ in kind and power:
+//!
+//! * `poe`: a product, powers 1 (Hinton, Neural Computation 14 (2002) 1771-1800);
+//! * `gpoe-uniform`: a product, powers 1/K (Deisenroth and Ng, ICML 2015);
+//! * `gpoe-entropy`: a product, powers `(ln v_0 - ln v_k) / 2`, at least [`ENTROPY_FLOOR`],
+//!   divided by their sum (Cao and Fleet, arXiv:1410.7827);
+//! * `gpoe-softmax`: a product, powers `exp(-T v_k / v_0)` with T = [`TEMPERATURE`], divided by
+//!   their sum (Cohen, Mbuvha, Marwala and Deisenroth, ICML 2020);
+//! * `bcm`: a committee, powers 1 (Tresp, Neural Computation 12 (2000) 2719-2741);
+//! * `rbcm`: a committee, powers `(ln v_0 - ln v_k) / 2`, at least 0 (Deisenroth and Ng, ICML
+//!   2015).
 //!
 //! The sources state the formulas for GPs with a common prior, where no expert is wider than
 //! the prior. Experts from elsewhere may be. Then the precision of `bcm` can fall below the
