@@ -1,4 +1,5 @@
 //! Leave-one-out scores against values stored from ArviZ, and laws they obey.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -17,7 +17,7 @@ pub(super) fn bma(log_evidence: &[f64]) -> Vec<f64> {
 
 /// Pseudo-BMA: `w_k` proportional to `exp(sum_i log p_k(y_i))`, the log scores being those of
 /// rows that the experts have not seen (Yao, Vehtari, Simpson and Gelman, Bayesian Analysis 13
-/// (2018) 917-1007, section 3.4, who take leave-one-out scores).
+/// (2018) 917-1007, who take leave-one-out scores).
 pub(super) fn pseudo_bma(log_scores: &[Vec<f64>]) -> Vec<f64> {
     log_softmax(&totals(log_scores))
 }

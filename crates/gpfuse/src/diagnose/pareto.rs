@@ -24,7 +24,7 @@ impl Pareto {
     /// Technometrics 51 (2009) 316-325): with `k(b)` the mean of `ln(1 - b x_i)`, the grid point
     /// b has the weight `exp(n (ln(-b / k(b)) - k(b) - 1))`. The shape is then drawn towards 1/2
     /// as if ten observations more had said so (Vehtari and others, Journal of Machine Learning
-    /// Research 25 (2024) 72, appendix G).
+    /// Research 25 (2024) 72).
     pub(super) fn fit(sorted: &[f64]) -> Option<Pareto> {
         let n = sorted.len() as f64;
         let points = GRID + n.sqrt() as usize;
