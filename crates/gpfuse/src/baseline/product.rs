@@ -35,7 +35,8 @@ use crate::predict::Fused;
 pub const ENTROPY_FLOOR: f64 = 1e-6;
 
 /// The temperature T of `gpoe-softmax`. Its source takes 100 for a standardised target; with
-/// variances in units of the prior's it means the same for any target.
+/// variances in units of the prior's it means the same for any target. Noise that the experts have
+/// in common cancels.
 pub const TEMPERATURE: f64 = 100.0;
 
 /// Fuse every row by `rule`.
