@@ -2,8 +2,10 @@
 //! weights that depend on the input and are inferred by Monte Carlo.
 //!
 //! Data flows one way: rows -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
-//! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`metrics`].
+//! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`metrics`]. The rules in
+//! [`baseline`] do without draws and are scored the same way.
 
+pub mod baseline;
 pub mod basis;
 pub mod diagnose;
 mod error;

@@ -8,7 +8,11 @@
 //! their mean is reported, taken once over batches and once over whole chains, whichever is
 //! larger: chains that sit in different modes must widen the error bar.
 
+mod paired;
+
 use serde::Serialize;
+
+pub use paired::{Difference, paired};
 
 use crate::predict::{Batches, FusedBlock, Mixture, Predictive, Spectrum};
 use crate::{Error, Result};

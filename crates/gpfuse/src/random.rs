@@ -27,6 +27,8 @@ pub enum Purpose {
     Predict = 6,
     /// Starts of the fit of an exact GP.
     GpStart = 8,
+    /// The Bayesian bootstrap of a fusion rule.
+    Bootstrap = 9,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.

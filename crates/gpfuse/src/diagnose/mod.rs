@@ -3,7 +3,10 @@
 
 mod convergence;
 mod invariant;
+mod pareto;
+mod psis;
 mod verdict;
 
 pub use convergence::{ebfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, rhat};
 pub use invariant::{Diagnostics, Quantity, diagnose};
+pub use psis::{Loo, loo, relative_efficiency};

@@ -7,9 +7,10 @@ use crate::math::ROWS;
 use crate::parallel::parallel;
 use crate::{Error, Result};
 
-/// Means and standard deviations of a [`Mixture`] lie within this of 0, the latter also above
-/// its inverse.
+/// The largest mean and standard deviation of a [`Mixture`].
 const MOST: f64 = 1e150;
+/// Its smallest standard deviation.
+const LEAST: f64 = 1e-150;
 
 /// Gaussian mixtures of equally many components, one for each row, in the units of the target.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,11 +46,11 @@ impl Fused {
             at.map_or(Ok(()), |at| {
                 let (row, part, value) = (at / parts + 1, at % parts + 1, values[at]);
                 let place = format!("fused density of row {row}, component {part}");
-                Err(Error::Data(format!("{place}: {what} is {value}: it must be {need}")))
+                Err(Error::Data(format!("{place}: {what} is {value:?}: it must be {need}")))
             })
         };
         fits("mean", &mean, &|v| v.abs() <= MOST, "within 1e150 of 0")?;
-        fits("sd", &sd, &|v| (1.0 / MOST..=MOST).contains(&v), "within 1e-150 to 1e150")?;
+        fits("sd", &sd, &|v| (LEAST..=MOST).contains(&v), "within 1e-150 to 1e150")?;
         fits("log weight", &log_weight, &|v| v < f64::INFINITY, "a number, not infinite")?;
         for (row, own) in log_weight.chunks(parts).enumerate() {
             if own.iter().all(|w| *w == f64::NEG_INFINITY) {

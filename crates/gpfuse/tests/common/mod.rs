@@ -21,6 +21,10 @@ pub(crate) mod tolerance {
     pub(crate) const AVERAGE: f64 = 1e-12;
     /// Scores and predictive moments against sums over all draws, relative.
     pub(crate) const SCORE: f64 = 1e-9;
+    /// Stacking weights, which stand where a gradient vanishes, relative.
+    pub(crate) const STACKING: f64 = 1e-6;
+    /// Leave-one-out scores against ArviZ, relative.
+    pub(crate) const ARVIZ: f64 = 1e-9;
     /// The mode found by L-BFGS, absolute per coordinate.
     pub(crate) const MODE: f64 = 1e-4;
     /// Means of draws, in Monte Carlo standard errors.
