@@ -8,14 +8,17 @@
 //!
 //! | what | median | log-sd |
 //! | --- | --- | --- |
-//! | each `ell` | `sqrt(d)` | 1 |
+//! | each `ell` | `2 sqrt(d)` | 0.7 |
 //! | `sqrt(var)` | 1 | 1 |
-//! | `sqrt(noise)` | 0.1 | 1 |
+//! | `sqrt(noise)` | 0.3 | 0.5 |
 //! | the mean, where learned | 0 (normal) | 1 (its sd) |
 //!
 //! With d inputs two rows are about `sqrt(2 d)` apart: at the median of `ell` their correlation
 //! does not depend on d. The prior of the noise keeps it from 0, where a GP with many
-//! lengthscales and few rows passes through every target.
+//! lengthscales and few rows passes through every target; with n rows the likelihood weighs as
+//! much as `n / 2` nats per unit of `log noise`, so that a clear signal soon has its way. The
+//! numbers were chosen among a few dozen by the density of new rows after 15 to 200 rows of four
+//! large data sets (`bench/results/gp-priors-2026-11-15.md`).
 
 use super::evidence::Centre;
 use super::settings::Objective;
@@ -25,13 +28,16 @@ const BOUNDS: [(f64, f64); 3] = [(1e-5, 1e5), (1e-3, 1e5), (1e-6, 1e2)];
 
 /// Log-sds of the priors of `log var`, `log ell` and `log noise`; variances have twice those of
 /// standard deviations.
-const LOG_SD: [f64; 3] = [2.0, 1.0, 2.0];
+const LOG_SD: [f64; 3] = [2.0, 0.7, 1.0];
+
+/// Medians of the priors of `var`, `ell / sqrt(d)` and `noise`.
+const MEDIAN: [f64; 3] = [1.0, 2.0, 0.09];
 
 /// Bounds and priors for some number of inputs.
 #[derive(Debug, Clone)]
 pub(super) struct Prior {
     objective: Objective,
-    /// The prior medians of the log parameters; also the first start.
+    /// The prior medians of the log parameters.
     pub(super) median: Vec<f64>,
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
@@ -47,7 +53,7 @@ impl Prior {
         };
         Prior {
             objective,
-            median: each([1.0, (inputs as f64).sqrt(), 0.01]),
+            median: each([MEDIAN[0], MEDIAN[1] * (inputs as f64).sqrt(), MEDIAN[2]]),
             lower: each(BOUNDS.map(|b| b.0)),
             upper: each(BOUNDS.map(|b| b.1)),
         }
