@@ -17,6 +17,8 @@ from pathlib import Path
 from . import ours
 
 PEERS = ["numpyro", "jax", "jaxlib", "nutpie", "arviz", "numpy"]
+PEERS += ["scikit-learn", "torch", "gpytorch"]
+BINARIES = [ours.EXAMPLE, ours.PROGRAM, ours.GP]
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Store:
 
     def __init__(self, path: Path, fresh: bool) -> None:
         self.path, self.lines = path, {}
-        digests = [hashlib.sha256(p.read_bytes()).hexdigest() for p in (ours.EXAMPLE, ours.PROGRAM)]
+        digests = [hashlib.sha256(p.read_bytes()).hexdigest() for p in BINARIES]
         gpfuse, peers = "-".join(d[:12] for d in digests), str(versions())
         self.stamps = {"gpfuse": gpfuse, "peers": peers, "both": f"{gpfuse} {peers}"}
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from .problem import CENTRE, HALF_WIDTH, ROOT, Model
 
 RELEASE = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 EXAMPLE, PROGRAM = RELEASE / "examples" / "versus", RELEASE / "gpfuse"
+GP = RELEASE / "examples" / "gp"
 WORK = ROOT / "target" / "versus"
 
 

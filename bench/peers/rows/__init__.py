@@ -1,6 +1,6 @@
 """The kinds of measurement, each with its cells and its part of the report."""
 
-from . import density, ess, gradient, growth, prediction, sampling, startup
+from . import density, ess, gp, gradient, growth, prediction, sampling, startup
 
 ROWS = {
     "density": density,
@@ -10,4 +10,5 @@ ROWS = {
     "prediction": prediction,
     "growth": growth,
     "startup": startup,
+    "gp": gp,
 }

@@ -8,7 +8,7 @@ use crate::random::{Purpose, stream};
 
 /// Factors on the prior median of every lengthscale, and the noise, of the three guesses. Long
 /// and noisy comes first: from there the climb seldom ends where all is taken for noise.
-const GUESSES: [(f64, f64); 3] = [(2.0, 0.3), (0.7, 0.03), (0.25, 1e-3)];
+const GUESSES: [(f64, f64); 3] = [(1.0, 0.3), (0.35, 0.03), (0.12, 1e-3)];
 
 /// The guesses, in units of the data.
 pub(super) fn guesses(prior: &Prior) -> impl Iterator<Item = Vec<f64>> {
