@@ -63,6 +63,26 @@ impl Kernel {
         }
     }
 
+    /// The derivative of [`Kernel::covariance`] with respect to `r2`.
+    ///
+    /// That of Matérn 1/2 has no limit at `r2 = 0`. Every use multiplies it by a squared
+    /// distance, and the product has the limit 0: so 0 is returned there.
+    pub fn covariance_slope(self, r2: f64) -> f64 {
+        match self {
+            Kernel::Rbf => -0.5 * (-0.5 * r2).exp(),
+            Kernel::Matern12 if r2 > 0.0 => {
+                let r = r2.sqrt();
+                -0.5 * (-r).exp() / r
+            }
+            Kernel::Matern12 => 0.0,
+            Kernel::Matern32 => -1.5 * (-(3.0 * r2).sqrt()).exp(),
+            Kernel::Matern52 => {
+                let q = (5.0 * r2).sqrt();
+                -5.0 / 6.0 * (1.0 + q) * (-q).exp()
+            }
+        }
+    }
+
     /// Twice the smoothness `nu` of a Matérn kernel: the degrees of freedom of the multivariate
     /// Student-t that its frequencies follow. `None` where they are Gaussian.
     pub fn degrees_of_freedom(self) -> Option<u32> {
@@ -254,6 +274,19 @@ mod tests {
                 let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
                 assert!((grad[i] - difference).abs() < 1e-8, "{k} {i}");
             }
+        }
+    }
+
+    #[test]
+    fn covariance_slope_matches_differences() {
+        for k in Kernel::ALL {
+            for r2 in [0.01, 0.4, 1.0, 3.0, 20.0] {
+                let h = 1e-5 * r2;
+                let difference = (k.covariance(r2 + h) - k.covariance(r2 - h)) / (2.0 * h);
+                let error = k.covariance_slope(r2) / difference - 1.0;
+                assert!(error.abs() < 1e-7, "{k} r2={r2}: {error:e}");
+            }
+            assert_eq!(0.0 * k.covariance_slope(0.0), 0.0, "{k}");
         }
     }
 

@@ -95,6 +95,7 @@ impl Posterior {
                 found: data.rows.inputs().to_string(),
             });
         }
+        model.basis().check(&data.rows)?;
         model.check_given(&data.rows, data.given.as_ref())?;
         let cache = Arc::new(model.basis().cache(&data.rows));
         let blocks = data.rows.blocks();
@@ -216,7 +217,8 @@ impl Posterior {
             for k in 0..bank.count {
                 let (p, g) = (layout.gp(bank, k, q), layout.gp_grad(bank, k, grad));
                 let (basis, g0) = (shared.model.basis(), bank.first + k);
-                basis.finish(g0, p, shared.coefs, &total.adjoints, g);
+                let (adjoints, work) = (&total.adjoints, &mut passes[0].scratch.work);
+                basis.finish(shared.level, g0, p, shared.coefs, adjoints, work, g);
             }
         }
         total.log_likelihood
