@@ -291,7 +291,7 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.adjoint(level, rows.block(blocks.start), work, d_f, out),
             Basis::Hilbert(b) => b.adjoint(level, rows, blocks, cache, work, d_f, out),
-            Basis::Exact(b) => b.adjoint(rows, blocks, cache, d_f, out),
+            Basis::Exact(b) => b.adjoint(rows, blocks.start, cache, d_f, out),
         }
     }
 
