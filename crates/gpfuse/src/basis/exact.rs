@@ -19,8 +19,6 @@
 mod gram;
 mod residual;
 mod reverse;
-#[cfg(test)]
-mod tests;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
