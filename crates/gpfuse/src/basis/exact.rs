@@ -9,7 +9,9 @@
 //! `f(x) = sqrt(var) (phi(x) . theta + sqrt(1 - |phi(x)|^2) e)`, `e ~ N(0, 1)`: the law of f(x)
 //! given the values at the anchors (Rasmussen and Williams 2006, equation 2.19). Each row has
 //! its own e ([`residual`]): a prediction is right row by row, and does not know how two new
-//! rows vary together. A row whose inputs are those of an anchor has the anchor's value.
+//! rows vary together. A row whose inputs are those of an anchor has the anchor's value. A single
+//! draw, such as a mode, has a single e per row: only many draws together predict well away
+//! from the anchors.
 //!
 //! A gradient costs some n^3 operations per GP, and holds two (n, n) matrices for each. A
 //! prediction holds no matrix per draw; it makes K and L anew for each draw, GP and block of
@@ -36,7 +38,7 @@ use gram::Points;
 /// What is added to the unit variance of each anchor.
 pub const JITTER: f64 = 1e-8;
 
-/// The most anchors: beyond it a gradient takes a good part of a second.
+/// The most anchors: the cost of a gradient grows as their cube.
 pub const MOST_ANCHORS: usize = 500;
 
 /// A conditional variance below this, of a unit variance, is rounding and taken for 0.

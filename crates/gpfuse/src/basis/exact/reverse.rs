@@ -39,6 +39,10 @@ impl Exact {
     /// diagonal halved. Here P is that of `sqrt(var) u theta'`, because below the diagonal
     /// `L' dL` only sums over what both triangles have: so `P L^-1` takes running sums down the
     /// columns of `L^-1` in place of a matrix product.
+    ///
+    /// The adjoint of K is as large as `L^-1` squared, and cancels in the sums with the slopes
+    /// of k: where rows crowd within a lengthscale of a smooth kernel, and the jitter is all
+    /// that keeps K regular, the derivatives with respect to ell have about five digits.
     pub(in crate::basis) fn finish(
         &self,
         level: Level,
