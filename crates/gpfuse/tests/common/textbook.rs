@@ -134,8 +134,8 @@ impl Functions {
         let ell = &gp.ell;
         match self {
             Functions::Exact { anchors } => {
-                let a = anchors.iter().position(|a| a == x);
-                gp.factor[a.expect("an anchor")].clone()
+                let row = anchors.iter().zip(&gp.factor).find(|(a, _)| *a == x);
+                row.map(|(_, row)| row.clone()).unwrap_or_else(|| panic!("{x:?} is no anchor"))
             }
             Functions::Rff { omega } => {
                 let phase = |w: &Vec<f64>| -> Dual {
