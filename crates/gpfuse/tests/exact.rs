@@ -30,8 +30,8 @@ fn values(basis: &Basis, p: GpParams<'_>, rows: &Rows, adjoint: bool) -> Vec<f64
 }
 
 /// Over `theta ~ N(0, I)`, the covariance of every pair of an anchor with an anchor or a new
-/// row, and the variance of every row, are the kernel's. Per kernel 6 means and 26 products of
-/// 20 000 draws, each held to 5 standard errors: false-failure rate below 2e-4.
+/// row, and the variance of every row, are the kernel's. Per kernel 6 means and 20 products of
+/// 20 000 draws, each held to 5 standard errors: false-failure rate below 1e-4.
 #[test]
 fn anchors_and_new_rows_have_the_law_of_the_gp() {
     let draws = 20_000;

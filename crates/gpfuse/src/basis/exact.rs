@@ -8,7 +8,7 @@
 //! At another row, with `phi(x) = L^-1 k(X, x)`,
 //! `f(x) = sqrt(var) (phi(x) . theta + sqrt(1 - |phi(x)|^2) e)`, `e ~ N(0, 1)`: the law of f(x)
 //! given the values at the anchors (Rasmussen and Williams 2006, equation 2.19). Each row has
-//! its own e ([`residual`]): a prediction is right row by row, and does not know how two new
+//! its own e (`residual.rs`): a prediction is right row by row, and does not know how two new
 //! rows vary together. A row whose inputs are those of an anchor has the anchor's value. A single
 //! draw, such as a mode, has a single e per row: only many draws together predict well away
 //! from the anchors.
