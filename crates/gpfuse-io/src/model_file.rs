@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::fit::{FitSettings, Fitted};
 use gpfuse::infer::{ChainDraws, Draws, Stat};
 use gpfuse::model::layout::Part;
@@ -117,6 +117,8 @@ fn dims_of(part: &Part) -> Vec<&'static str> {
         Kind::Var => vec!["chain", "draw", count],
         Kind::Ell => vec!["chain", "draw", count, "input"],
         Kind::Theta => vec!["chain", "draw", count, "feature"],
+        Kind::Scale => vec!["chain", "draw", "expert"],
+        Kind::Floor | Kind::Tail => vec!["chain", "draw"],
     }
 }
 
@@ -133,7 +135,7 @@ fn posterior(saved: &Saved) -> Group {
     ];
     for part in &layout.parts {
         let range = part.offset..part.offset + part.count * part.width;
-        let natural = |v: &f64| if part.kind == Kind::Theta { *v } else { v.exp() };
+        let natural = |v: &f64| part.kind.natural(*v);
         let values = draws.iter().flat_map(|q| q[range.clone()].iter().map(natural)).collect();
         vars.push(var(&part.name, &dims_of(part), Data::F64(values)));
     }
@@ -235,6 +237,10 @@ fn own_group(saved: &Saved) -> serde_json::Result<Group> {
             vars.push(var("half_width", &["input"], Data::F64(half_width.to_vec())));
             vars.push(var("sizes", &["input"], Data::I64(sizes)));
         }
+        Basis::Exact(basis) => {
+            dims.push(("anchor", basis.anchors()));
+            vars.push(var("anchors", &["anchor", "input"], Data::F64(basis.points())));
+        }
     }
     Ok(group("gpfuse", &dims, vars))
 }
@@ -300,9 +306,10 @@ fn read(tree: &Tree) -> Result<Saved, String> {
     if scaler.inputs.len() != inputs.len() {
         return Err("its scaler does not fit its inputs".into());
     }
-    let basis = match own.numbers("omega") {
-        Ok(omega) => Rff::new(settings.kernel, omega.to_vec(), inputs.len()).map(Basis::Rff),
-        Err(_) => {
+    let basis = match (own.numbers("omega"), own.numbers("anchors")) {
+        (Ok(omega), _) => Rff::new(settings.kernel, omega.to_vec(), inputs.len()).map(Basis::Rff),
+        (_, Ok(x)) => Exact::new(settings.kernel, x, inputs.len()).map(Basis::Exact),
+        _ => {
             let Data::I64(sizes) = own.data("sizes")? else {
                 return Err("`gpfuse/sizes` does not hold whole numbers".into());
             };
@@ -338,7 +345,7 @@ fn read_draws(tree: &Tree, model: &Model) -> Result<Draws, String> {
         }
         for (j, from) in stored.chunks_exact(width).enumerate() {
             for (to, v) in values[j * dim + part.offset..].iter_mut().zip(from) {
-                *to = if part.kind == Kind::Theta { *v } else { v.ln() };
+                *to = part.kind.sampled(*v);
             }
         }
     }

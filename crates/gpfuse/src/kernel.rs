@@ -295,6 +295,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn covariance_slope_matches_differences() {
+        for k in Kernel::ALL {
+            for r2 in [0.01, 0.4, 1.0, 3.0, 20.0] {
+                let h = 1e-5 * r2;
+                let difference = (k.covariance(r2 + h) - k.covariance(r2 - h)) / (2.0 * h);
+                let error = k.covariance_slope(r2) / difference - 1.0;
+                assert!(error.abs() < 1e-7, "{k} r2={r2}: {error:e}");
+            }
+            assert_eq!(0.0 * k.covariance_slope(0.0), 0.0, "{k}");
+        }
+    }
+
     /// `E cos(w . tau) = k(tau)`: 24 means of 40 000 bounded terms, each held to 5 standard
     /// errors; false-failure rate below 2e-5.
     #[test]

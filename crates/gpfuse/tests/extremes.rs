@@ -8,18 +8,20 @@ use std::sync::Arc;
 
 use common::case::normals;
 use common::tolerance;
-use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::basis::exact::JITTER;
+use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::infer::{Density, DensityError};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
 use gpfuse::model::{Data, Kind, Method, Model, Posterior, Priors, Role};
 
-/// One frequency or one function of one input: at x = 0 each GP is its first theta (times one)
-/// if [`unit`] prepared the point.
-fn bases() -> [Basis; 2] {
+/// One frequency, one function or these anchors of one input: at x = 0, which is the first
+/// anchor, each GP is its first theta (times one) if [`unit`] prepared the point.
+fn bases(anchors: &[f64]) -> [Basis; 3] {
     let rff = Rff::new(Kernel::Rbf, vec![0.8], 1).unwrap();
     let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![2.0], vec![1]).unwrap();
-    [Basis::Rff(rff), Basis::Hilbert(hilbert)]
+    let exact = Exact::new(Kernel::Rbf, anchors, 1).unwrap();
+    [Basis::Rff(rff), Basis::Hilbert(hilbert), Basis::Exact(exact)]
 }
 
 /// A model without data.
@@ -38,6 +40,7 @@ fn unit(model: &Model, value: impl Fn(Role, usize) -> f64) -> Vec<f64> {
             let w = std::f64::consts::FRAC_PI_4;
             ((2.0 * std::f64::consts::PI).sqrt() * (-0.5 * w * w).exp() / 2.0).sqrt()
         }
+        Basis::Exact(_) => (1.0 + JITTER).sqrt(),
     };
     for part in model.layout().parts.iter().filter(|p| p.kind == Kind::Theta) {
         for k in 0..part.count {
@@ -105,7 +108,7 @@ fn given_experts_of_any_size_are_finite() {
         &[huge, 1.0, huge],
         &[tiny, 1.0, huge],
     ];
-    for basis in bases() {
+    for basis in bases(&[0.0]) {
         for sd in cases {
             for (method, normalised) in
                 [(Method::Bhs, false), (Method::Pbhs, false), (Method::Pbhs, true)]
@@ -137,7 +140,7 @@ fn given_experts_of_any_size_are_finite() {
 /// The values, not only that there are some: one given expert has a closed form.
 #[test]
 fn a_far_tail_has_its_own_value() {
-    for basis in bases() {
+    for basis in bases(&[0.0]) {
         let model = model(Method::Bhs, 1, &basis, false);
         for log_sd in [-300.0_f64, 0.0, 300.0] {
             for y in TARGETS {
@@ -153,7 +156,7 @@ fn a_far_tail_has_its_own_value() {
 /// All weights of a product at once: its precision is their common factor.
 #[test]
 fn weights_that_all_underflow_leave_a_wide_density() {
-    for basis in bases() {
+    for basis in bases(&[0.0]) {
         let model = model(Method::Pbhs, 3, &basis, false);
         for gate in [-300.0, -800.0, -1200.0] {
             let q = unit(&model, |_, _| gate);
@@ -175,7 +178,7 @@ fn weights_that_all_underflow_leave_a_wide_density() {
 #[test]
 fn learned_experts_of_any_size_never_make_nan() {
     let mut refused = 0;
-    for basis in bases() {
+    for basis in bases(&[0.0]) {
         for (method, normalised) in [
             (Method::Mogpe, false),
             (Method::Pogpe, false),
@@ -215,7 +218,7 @@ fn learned_experts_of_any_size_never_make_nan() {
 #[test]
 fn hyperparameters_far_out_never_make_nan() {
     let mut seed = 0;
-    for basis in bases() {
+    for basis in bases(&[0.0, 0.3, -1.1]) {
         for method in Method::ALL {
             let model = model(method, 2, &basis, false);
             for kind in [Kind::Var, Kind::Ell, Kind::Theta] {
@@ -247,7 +250,8 @@ fn hyperparameters_far_out_never_make_nan() {
 #[test]
 fn huge_inputs_are_finite_until_phases_overflow() {
     let x = [1e5, -3e5, 1e9, -1e12, 1e12];
-    for basis in bases() {
+    let anchors = [&x[..], &[0.1, 0.2, 1e300, 0.0]].concat();
+    for basis in bases(&anchors) {
         for method in [Method::Mogpe, Method::Pogpe, Method::Het] {
             let model = model(method, 2, &basis, false);
             let mut normal = normals(5);

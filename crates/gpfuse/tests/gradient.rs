@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::case::{Case, Recipe};
+use common::case::{Case, On, Recipe};
 use common::dual::{constants, moving};
 use common::{error, tolerance};
 use gpfuse::basis::{Basis, Hilbert, Rff};
@@ -59,27 +59,28 @@ fn compare(recipe: Recipe) -> [f64; 2] {
 /// All kernels, bases, inputs and numbers of experts of one method. The number of rows goes
 /// round with them: one row, less than a block, more than a block.
 fn sweep(method: Method, normalised: bool) {
-    const ROWS: [usize; 3] = [1, 7, 70];
-    let shapes = [(false, 1, 4), (false, 2, 3), (false, 5, 2), (true, 1, 6), (true, 2, 3)];
+    let shapes = [
+        (On::Rff, 1, 4),
+        (On::Rff, 2, 3),
+        (On::Rff, 5, 2),
+        (On::Hilbert, 1, 6),
+        (On::Hilbert, 2, 3),
+        (On::Exact, 1, 0),
+        (On::Exact, 2, 0),
+        (On::Exact, 5, 0),
+    ];
     let mut seed = 1000 * (1 + method as u64) + 500 * u64::from(normalised);
     let mut worst = [0.0_f64; 2];
     for (j, kernel) in Kernel::ALL.into_iter().enumerate() {
-        for (i, (hilbert, inputs, size)) in shapes.into_iter().enumerate() {
+        for (i, (basis, inputs, size)) in shapes.into_iter().enumerate() {
             let counts: &[usize] = if method == Method::Het { &[1] } else { &[1, 2, 5] };
             for (k, &experts) in counts.iter().enumerate() {
                 seed += 1;
-                let rows = ROWS[(i + j + k) % ROWS.len()];
-                let recipe = Recipe {
-                    method,
-                    normalised,
-                    kernel,
-                    hilbert,
-                    inputs,
-                    experts,
-                    rows,
-                    size,
-                    seed,
-                };
+                // A dual Cholesky decomposition for each entry of the gradient takes its time.
+                let most = if basis == On::Exact { 20 } else { 70 };
+                let rows = [1, 7, most][(i + j + k) % 3];
+                let recipe =
+                    Recipe { method, normalised, kernel, basis, inputs, experts, rows, size, seed };
                 let found = compare(recipe);
                 worst = [worst[0].max(found[0]), worst[1].max(found[1])];
             }
@@ -127,12 +128,22 @@ fn normalised_pogpe_agrees() {
 #[test]
 fn smallest_shapes_agree() {
     for (i, method) in Method::ALL.into_iter().enumerate() {
-        for hilbert in [false, true] {
+        for basis in [On::Rff, On::Hilbert, On::Exact] {
             let seed = 90 + 2 * i as u64;
             let small =
-                Recipe { hilbert, size: 1, experts: 2, rows: 1, ..Recipe::small(method, seed) };
+                Recipe { basis, size: 1, experts: 2, rows: 1, ..Recipe::small(method, seed) };
             compare(small);
         }
+    }
+}
+
+/// More anchors than a block of rows.
+#[test]
+fn exact_agrees_on_several_blocks() {
+    for (i, method) in Method::ALL.into_iter().enumerate() {
+        let kernel = Kernel::ALL[i % Kernel::ALL.len()];
+        let small = Recipe::small(method, 80 + i as u64);
+        compare(Recipe { basis: On::Exact, kernel, experts: 2, rows: 70, ..small });
     }
 }
 

@@ -68,6 +68,7 @@ fn approximation(saved: &Saved) -> anyhow::Result<Vec<String>> {
     // Random features are the same everywhere; a Hilbert basis is worst at the data's edge.
     let edge: Vec<f64> = match fitted.model.basis() {
         Basis::Rff(b) => vec![f64::INFINITY; b.inputs()],
+        Basis::Exact(_) => return Ok(out),
         Basis::Hilbert(b) => b.domain().1.iter().map(|l| l / fitted.settings.box_factor).collect(),
     };
     for part in fitted.model.layout().parts.iter().filter(|p| p.kind == Kind::Ell) {
@@ -94,6 +95,7 @@ fn basis(model: &Model) -> String {
     let kernel = model.basis().kernel();
     match model.basis() {
         Basis::Rff(b) => format!("{kernel} kernel by {} random frequencies", b.frequencies()),
+        Basis::Exact(b) => format!("{kernel} kernel, exact, at {} rows", b.anchors()),
         Basis::Hilbert(b) => {
             let sizes: Vec<String> = b.sizes().iter().map(usize::to_string).collect();
             format!("{kernel} kernel by a Hilbert basis of {} functions", sizes.join(" x "))
@@ -111,7 +113,7 @@ fn hyperparameters(saved: &Saved) -> Vec<Vec<String>> {
         for i in 0..part.width {
             let own = |q: &[f64]| {
                 let places = (0..part.count).map(|k| part.offset + k * part.width + i);
-                places.map(|at| q[at].exp()).collect::<Vec<f64>>()
+                places.map(|at| part.kind.natural(q[at])).collect::<Vec<f64>>()
             };
             let mut values: Vec<f64> = fitted.draws.iter().flat_map(own).collect();
             let s = gpfuse::predict::Summary::of(&mut values, 0.9);

@@ -1,13 +1,14 @@
 //! A GP as a linear model: `f(x) = mean + phi(x) . (scale * theta)`; the basis says what phi
 //! and scale are.
 //!
-//! Two bases: random Fourier features, whose frequencies move with the lengthscale
-//! ([`rff`]), and a fixed Hilbert-space basis ([`hilbert`]). Everything above asks a basis
-//! only for the four steps of [`Basis`]: `prepare` (parameters to coefficients), `forward`
+//! Three bases: random Fourier features, whose frequencies move with the lengthscale
+//! ([`rff`]), a fixed Hilbert-space basis ([`hilbert`]), and the exact GP of a small data set
+//! ([`exact`]). Everything above asks a basis only for the four steps of [`Basis`]: `prepare` (parameters to coefficients), `forward`
 //! (coefficients to function values on a block of rows), `adjoint` (the reverse) and `finish`
 //! (adjoints of coefficients to the gradient).
 
 pub mod approximation;
+pub mod exact;
 pub mod frequencies;
 pub mod hilbert;
 pub mod rff;
@@ -22,6 +23,7 @@ use crate::math::simd::Level;
 use crate::math::{Lanes, Sums};
 use crate::rows::Rows;
 pub use approximation::Approximation;
+pub use exact::Exact;
 pub use hilbert::Hilbert;
 pub use rff::Rff;
 
@@ -33,6 +35,8 @@ pub enum Basis {
     Rff(Rff),
     /// The fixed basis of sines on a box.
     Hilbert(Hilbert),
+    /// The exact GP on the rows of a small data set.
+    Exact(Exact),
 }
 
 /// The parameters of one GP in the sampling space, as slices of a longer vector.
@@ -60,36 +64,52 @@ pub struct GpGrad<'a> {
 /// The parameters of `count` GPs as a basis uses them.
 #[derive(Debug, Clone, Default)]
 pub struct Coefs {
-    /// Hilbert: `scale * theta`, (count, features); RFF: amplitudes, (count, frequencies).
+    /// Hilbert and exact: `scale * theta`, (count, features); RFF: amplitudes, (count,
+    /// frequencies).
     coef: Vec<f64>,
-    /// Hilbert, for the gradient: the scales, (count, features).
+    /// Hilbert, for the gradient: the scales, (count, features); exact: one per GP.
     scale: Vec<f64>,
     /// RFF: phases in quarter turns, (count, frequencies).
     phase: Vec<f64>,
-    /// RFF: `2 / (pi ell)`, which makes base frequencies quarter turns, (count, inputs).
+    /// RFF: `2 / (pi ell)`, which makes base frequencies quarter turns, (count, inputs); exact:
+    /// `1 / ell`.
     inverse: Vec<f64>,
+    /// Exact, for the gradient: K and its L, (count, anchors, anchors), and the values at the
+    /// anchors, (count, anchors).
+    gram: Vec<f64>,
+    factor: Vec<f64>,
+    value: Vec<f64>,
+    /// Exact: what the residuals of each GP are made from.
+    key: Vec<u64>,
 }
 
 /// One thread's working memory.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
-    /// RFF: cosines and sines of the current block; Hilbert: features of the last few blocks.
+    /// RFF: cosines and sines of the current block; Hilbert: features of the last few blocks;
+    /// exact: features of the current block.
     trig: Vec<Lanes>,
+    /// Exact: matrices.
+    room: exact::Room,
 }
 
 /// What the reverse pass adds up over the rows, for `count` GPs.
 #[derive(Debug, Clone, Default)]
 pub struct Adjoints {
-    /// For the adjoint of theta, (count, features).
+    /// For the adjoint of theta, (count, features); exact: of the values at the anchors.
     coef: Vec<Sums>,
     /// RFF: for the adjoint of the lengthscales, (count, frequencies, inputs).
     freq: Vec<Sums>,
 }
 
-/// What a basis computes once for a set of rows: the Hilbert features, where they fit.
+/// What a basis computes once for a set of rows.
 #[derive(Debug, Clone, Default)]
 pub struct Cache {
+    /// Hilbert: the features, where they fit.
     features: Vec<Lanes>,
+    /// Exact: which anchor each row is, and what the residuals of the others are made from.
+    places: Vec<Option<usize>>,
+    keys: Vec<u64>,
 }
 
 /// The largest cache of features, in numbers: two megabytes, about what stays near a core.
@@ -102,6 +122,7 @@ impl Basis {
         match self {
             Basis::Rff(b) => 2 * b.frequencies(),
             Basis::Hilbert(b) => b.functions(),
+            Basis::Exact(b) => b.anchors(),
         }
     }
 
@@ -110,6 +131,7 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.inputs(),
             Basis::Hilbert(b) => b.inputs(),
+            Basis::Exact(b) => b.inputs(),
         }
     }
 
@@ -118,16 +140,18 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.kernel(),
             Basis::Hilbert(b) => b.kernel(),
+            Basis::Exact(b) => b.kernel(),
         }
     }
 
     /// How far the basis is from its kernel at given lengthscales: pairs of points up to three
     /// lengthscales apart, along each input in turn, about the middle and about the edges of
-    /// the data, which are `edge` from the middle of the box for each input.
+    /// the data, which are `edge` from the middle of the box for each input. The exact GP has no
+    /// error: each pair of an anchor and a row has the kernel's covariance.
     pub fn approximation(&self, log_ell: &[f64], edge: &[f64]) -> Result<Approximation> {
         const STEPS: usize = 24;
         let centre = match self {
-            Basis::Rff(b) => vec![0.0; b.inputs()],
+            Basis::Rff(_) | Basis::Exact(_) => vec![0.0; self.inputs()],
             Basis::Hilbert(b) => b.domain().0.to_vec(),
         };
         let mut points = Vec::new();
@@ -147,10 +171,20 @@ impl Basis {
         approximation::report(self.kernel(), log_ell, &points, 3.0, |i, j| match self {
             Basis::Rff(b) => approximation::rff_covariance(b.omega(), log_ell, row(i), row(j)),
             Basis::Hilbert(b) => b.covariance(log_ell, row(i), row(j)),
+            Basis::Exact(b) => b.covariance(log_ell, row(i), row(j)),
         })
     }
 
-    /// Features of `rows` for later blocks, where they are fixed and few enough to keep.
+    /// Refuse rows that a model on this basis cannot be fitted to.
+    pub fn check(&self, rows: &Rows) -> Result<()> {
+        match self {
+            Basis::Rff(_) | Basis::Hilbert(_) => Ok(()),
+            Basis::Exact(b) => b.check(rows),
+        }
+    }
+
+    /// Features of `rows` for later blocks, where they are fixed and few enough to keep; for the
+    /// exact GP, which rows are anchors.
     pub fn cache(&self, rows: &Rows) -> Cache {
         match self {
             Basis::Hilbert(b) if rows.len() * b.functions() <= CACHE_LIMIT => {
@@ -160,8 +194,9 @@ impl Basis {
                     b.features(Level::detect(), rows.block(i), &mut block);
                     features.extend_from_slice(&block);
                 }
-                Cache { features }
+                Cache { features, ..Cache::default() }
             }
+            Basis::Exact(b) => b.cache(rows),
             _ => Cache::default(),
         }
     }
@@ -179,6 +214,7 @@ impl Basis {
                 let scale = zeros(if adjoint { b.functions() } else { 0 });
                 Coefs { coef: zeros(b.functions()), scale, ..Coefs::default() }
             }
+            Basis::Exact(b) => b.coefs(count, adjoint),
         }
     }
 
@@ -188,8 +224,9 @@ impl Basis {
             Basis::Rff(b) if adjoint => 2 * count * b.frequencies(),
             Basis::Rff(_) => 0,
             Basis::Hilbert(b) => b.functions() * if adjoint { self.span() } else { 1 },
+            Basis::Exact(b) => return b.work(),
         };
-        Work { trig: vec![Lanes::splat(0.0); lanes] }
+        Work { trig: vec![Lanes::splat(0.0); lanes], ..Work::default() }
     }
 
     /// Sums of the reverse pass for `count` GPs, at zero.
@@ -197,7 +234,7 @@ impl Basis {
         let zeros = |n: usize| vec![Sums::splat(0.0); count * n];
         let freq = match self {
             Basis::Rff(b) => b.omega().len(),
-            Basis::Hilbert(_) => 0,
+            Basis::Hilbert(_) | Basis::Exact(_) => 0,
         };
         Adjoints { coef: zeros(self.features()), freq: zeros(freq) }
     }
@@ -207,7 +244,7 @@ impl Basis {
     /// the fixed basis serve all GPs, and its sums are better read and written seldom.
     pub fn span(&self) -> usize {
         match self {
-            Basis::Rff(_) => 1,
+            Basis::Rff(_) | Basis::Exact(_) => 1,
             Basis::Hilbert(_) => 16,
         }
     }
@@ -217,6 +254,7 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.prepare(level, g, p, coefs),
             Basis::Hilbert(b) => b.prepare(level, g, p, coefs),
+            Basis::Exact(b) => b.prepare(level, g, p, coefs),
         }
     }
 
@@ -234,6 +272,7 @@ impl Basis {
         match self {
             Basis::Rff(basis) => basis.forward(level, rows.block(b), rows.reach(b), coefs, work, f),
             Basis::Hilbert(basis) => basis.forward(level, rows, b, cache, coefs, work, f),
+            Basis::Exact(basis) => basis.forward(level, rows, b, cache, coefs, work, f),
         }
     }
 
@@ -252,21 +291,25 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.adjoint(level, rows.block(blocks.start), work, d_f, out),
             Basis::Hilbert(b) => b.adjoint(level, rows, blocks, cache, work, d_f, out),
+            Basis::Exact(b) => b.adjoint(rows, blocks.start, cache, d_f, out),
         }
     }
 
     /// Add the gradient of GP `g`, from the adjoints summed over all blocks.
     pub fn finish(
         &self,
+        level: Level,
         g: usize,
         p: GpParams<'_>,
         coefs: &Coefs,
         sums: &Adjoints,
+        work: &mut Work,
         grad: GpGrad<'_>,
     ) {
         match self {
             Basis::Rff(b) => b.finish(g, p, coefs, sums, grad),
             Basis::Hilbert(b) => b.finish(g, p, coefs, sums, grad),
+            Basis::Exact(b) => b.finish(level, g, p, coefs, sums, work, grad),
         }
     }
 }

@@ -95,6 +95,7 @@ impl Posterior {
                 found: data.rows.inputs().to_string(),
             });
         }
+        model.basis().check(&data.rows)?;
         model.check_given(&data.rows, data.given.as_ref())?;
         let cache = Arc::new(model.basis().cache(&data.rows));
         let blocks = data.rows.blocks();
@@ -215,7 +216,8 @@ impl Posterior {
             for k in 0..bank.count {
                 let (p, g) = (layout.gp(bank, k, q), layout.gp_grad(bank, k, grad));
                 let (basis, g0) = (shared.model.basis(), bank.first + k);
-                basis.finish(g0, p, &shared.prepared.coefs, &total.adjoints, g);
+                let (adjoints, work) = (&total.adjoints, &mut passes[0].scratch.work);
+                basis.finish(shared.level, g0, p, &shared.prepared.coefs, adjoints, work, g);
             }
         }
         if let Some(start) = layout.calibration() {

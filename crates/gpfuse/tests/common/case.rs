@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gpfuse::basis::frequencies::Scheme;
-use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
 use gpfuse::model::{BankPrior, Data, Given, Method, Model, Posterior, Priors};
 use gpfuse::random::{Purpose, stream};
@@ -11,13 +11,21 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::textbook::{Functions, Textbook};
 
+/// The basis of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum On {
+    Rff,
+    Hilbert,
+    Exact,
+}
+
 /// What a case is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recipe {
     pub(crate) method: Method,
     pub(crate) normalised: bool,
     pub(crate) kernel: Kernel,
-    pub(crate) hilbert: bool,
+    pub(crate) basis: On,
     pub(crate) inputs: usize,
     pub(crate) experts: usize,
     pub(crate) rows: usize,
@@ -33,7 +41,7 @@ impl Recipe {
             method,
             normalised: false,
             kernel: Kernel::Rbf,
-            hilbert: seed.is_multiple_of(2),
+            basis: if seed.is_multiple_of(2) { On::Hilbert } else { On::Rff },
             inputs: 1,
             experts: 3,
             rows: 5,
@@ -72,8 +80,14 @@ impl Case {
         let mut normal = normals(r.seed);
         let mut vector =
             |n: usize, scale: f64| -> Vec<f64> { (0..n).map(|_| scale * normal()).collect() };
-        let x: Vec<Vec<f64>> = (0..r.rows).map(|_| vector(r.inputs, 1.0)).collect();
-        let (basis, functions) = if r.hilbert {
+        // The covariance matrix of crowded rows is as good as singular, and no two ways to
+        // decompose it agree to many digits.
+        let spread = if r.basis == On::Exact { r.rows as f64 } else { 1.0 };
+        let x: Vec<Vec<f64>> = (0..r.rows).map(|_| vector(r.inputs, spread)).collect();
+        let (basis, functions) = if r.basis == On::Exact {
+            let library = Exact::new(r.kernel, &x.concat(), r.inputs).unwrap();
+            (Basis::Exact(library), Functions::Exact { anchors: x.clone() })
+        } else if r.basis == On::Hilbert {
             let centre = vector(r.inputs, 0.3);
             let half_width: Vec<f64> = (0..r.inputs).map(|i| 3.0 + 0.5 * i as f64).collect();
             // Different sizes per input, so that a mix-up of the order shows.

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod case;
+pub(crate) mod cholesky;
 pub(crate) mod dual;
 pub(crate) mod gaussian;
 pub(crate) mod textbook;

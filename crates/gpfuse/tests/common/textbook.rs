@@ -6,6 +6,7 @@ use std::f64::consts::PI;
 use gpfuse::kernel::Kernel;
 use gpfuse::model::{Method, Priors};
 
+use super::cholesky::factor;
 use super::dual::{Dual, constant};
 
 /// The functions that a GP is a sum of.
@@ -15,6 +16,8 @@ pub(crate) enum Functions {
     Rff { omega: Vec<Vec<f64>> },
     /// Products of sines on a box.
     Hilbert { centre: Vec<f64>, half_width: Vec<f64>, sizes: Vec<usize> },
+    /// The rows of a Cholesky factor, one per row of the data.
+    Exact { anchors: Vec<Vec<f64>> },
 }
 
 /// Means and standard deviations of given experts, by expert and row.
@@ -48,6 +51,8 @@ struct Gp {
     ell: Vec<Dual>,
     /// Features' coefficients, scales included.
     coef: Vec<Dual>,
+    /// The Cholesky factor of an exact GP.
+    factor: Vec<Vec<Dual>>,
 }
 
 /// The banks of one point of the sampling space.
@@ -88,6 +93,7 @@ impl Functions {
         match self {
             Functions::Rff { omega } => 2 * omega.len(),
             Functions::Hilbert { sizes, .. } => sizes.iter().product(),
+            Functions::Exact { anchors } => anchors.len(),
         }
     }
 
@@ -111,12 +117,26 @@ impl Functions {
                     spectral_density(kernel, var, ell, &w).sqrt()
                 })
                 .collect(),
+            Functions::Exact { anchors } => vec![var.sqrt(); anchors.len()],
         }
     }
 
-    /// The features at `x`, without their scales.
-    fn at(&self, x: &[f64], ell: &[Dual]) -> Vec<Dual> {
+    /// The Cholesky factor, where there is one.
+    fn factor(&self, kernel: Kernel, ell: &[Dual]) -> Vec<Vec<Dual>> {
         match self {
+            Functions::Exact { anchors } => factor(kernel, ell, anchors),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The features of a GP at `x`, without their scales.
+    fn at(&self, x: &[f64], gp: &Gp) -> Vec<Dual> {
+        let ell = &gp.ell;
+        match self {
+            Functions::Exact { anchors } => {
+                let row = anchors.iter().zip(&gp.factor).find(|(a, _)| *a == x);
+                row.map(|(_, row)| row.clone()).unwrap_or_else(|| panic!("{x:?} is no anchor"))
+            }
             Functions::Rff { omega } => {
                 let phase = |w: &Vec<f64>| -> Dual {
                     (0..x.len()).map(|i| constant(x[i] * w[i]) / ell[i]).sum()
@@ -205,7 +225,8 @@ impl Textbook {
                 let scales = self.functions.scales(self.kernel, var[k].exp(), &ell);
                 let theta = &theta[k * features..(k + 1) * features];
                 let coef = scales.iter().zip(theta).map(|(s, t)| *s * *t).collect();
-                Gp { mean, ell, coef }
+                let factor = self.functions.factor(self.kernel, &ell);
+                Gp { mean, ell, coef, factor }
             };
             (0..count).map(gp).collect()
         };
@@ -219,7 +240,7 @@ impl Textbook {
     /// The experts at `x`; `row` says which prediction of given experts is meant.
     pub(crate) fn experts_at(&self, banks: &Banks, x: &[f64], row: usize) -> Vec<Expert> {
         let at = |gp: &Gp| -> Dual {
-            let features = self.functions.at(x, &gp.ell);
+            let features = self.functions.at(x, gp);
             let sum: Dual = gp.coef.iter().zip(&features).map(|(c, f)| *c * *f).sum();
             sum + constant(gp.mean)
         };
