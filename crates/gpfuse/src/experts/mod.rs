@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use partition::{Assignment, Partition};
 
+use crate::baseline::Predictions;
 use crate::gp::{self, Gp, Objective};
 use crate::kernel::Kernel;
 use crate::parallel::parallel;
@@ -106,9 +107,6 @@ pub struct Expert {
     pub columns: Vec<usize>,
 }
 
-/// Means and standard deviations (noise included) of several experts, each at the same rows.
-pub type Predictions = (Vec<Vec<f64>>, Vec<Vec<f64>>);
-
 impl Expert {
     /// Its part of the inputs of `rows`, row-major.
     fn part(&self, x: &[f64], inputs: usize) -> Vec<f64> {
@@ -168,5 +166,6 @@ pub fn predict(
         experts[k].gp.predict(&experts[k].part(x, inputs), true)
     })?;
     let each = each.into_iter().collect::<Result<Vec<_>>>()?;
-    Ok(each.into_iter().map(|p| (p.mean, p.sd)).unzip())
+    let (mean, sd) = each.into_iter().map(|p| (p.mean, p.sd)).unzip();
+    Predictions::new(mean, sd)
 }

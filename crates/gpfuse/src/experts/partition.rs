@@ -41,6 +41,27 @@ impl Assignment {
         Ok(Assignment { experts, stacking })
     }
 
+    /// The same, if it divides `n` rows among `experts` experts.
+    pub(crate) fn fits(self, n: usize, experts: usize) -> Result<Assignment> {
+        if self.experts.len() != experts {
+            let problem = format!("{experts} experts, but rows for {}", self.experts.len());
+            return Err(Error::setting("experts", problem));
+        }
+        let last = self.experts.iter().chain([&self.stacking]).filter_map(|rows| rows.last()).max();
+        if let Some(row) = last.filter(|row| **row >= n) {
+            let problem = format!("row {} is assigned, but there are {n} rows", row + 1);
+            return Err(Error::Data(problem));
+        }
+        if let Some(k) = self.experts.iter().position(|rows| rows.len() < 2) {
+            let problem = format!("expert {} has fewer than two rows: give it more", k + 1);
+            return Err(Error::Data(problem));
+        }
+        if self.stacking.is_empty() {
+            return Err(Error::Data("no rows are left for the weights: give them some".into()));
+        }
+        Ok(self)
+    }
+
     /// Keep a share `hold_out` of `n` rows, drawn at random, for the weights, and divide the rest
     /// among `experts` experts. `x` are the scaled inputs, row-major; `along` is the input that
     /// contiguous stretches follow.

@@ -48,6 +48,11 @@ impl Method {
         }
     }
 
+    /// Whether the experts are learned with the weights, and not given.
+    pub fn learns_experts(self) -> bool {
+        self.parts().learned
+    }
+
     pub(super) fn parts(self) -> Parts {
         let (pool, gate, learned) = match self {
             Method::Bhs => (Pool::Linear, Gate::Softmax, false),

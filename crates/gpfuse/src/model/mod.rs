@@ -139,8 +139,12 @@ impl Model {
     }
 
     /// The same model of given experts with the robust product instead of the plain one: with a
-    /// learned scale for each expert, a learned noise floor under the product, and tails.
-    pub fn robust(self) -> Model {
+    /// learned scale for each expert, a learned noise floor under the product, and tails. The
+    /// prior of the gates' lengthscales is `2 sqrt(d)` times as wide: with d inputs, two rows are
+    /// about `sqrt(2 d)` scales apart, and weights that are to be known at new rows must reach
+    /// that far.
+    pub fn robust(mut self) -> Model {
+        self.priors.gate.ell *= 2.0 * (self.basis.inputs() as f64).sqrt();
         let layout = self.layout.calibrated(self.experts);
         Model { pool: Pool::Robust, layout, ..self }
     }

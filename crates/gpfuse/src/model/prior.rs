@@ -42,7 +42,7 @@ pub struct CalibrationPrior {
 
 impl Default for CalibrationPrior {
     fn default() -> Self {
-        CalibrationPrior { scale: 0.5, floor: 0.2, tail: 0.05 }
+        CalibrationPrior { scale: 0.5, floor: 0.1, tail: 0.02 }
     }
 }
 

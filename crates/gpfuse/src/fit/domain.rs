@@ -1,0 +1,55 @@
+//! Whether a Hilbert basis reaches far enough and is fine enough.
+
+use super::Fitted;
+use crate::basis::Basis;
+use crate::infer::Draws;
+use crate::model::{Kind, Model};
+
+/// Whether a Hilbert basis was fine enough for the lengthscales that the posterior found.
+pub(super) fn too_coarse(model: &Model, draws: &Draws) -> Option<String> {
+    let Basis::Hilbert(basis) = model.basis() else { return None };
+    let shortest = basis.shortest_lengthscale();
+    let inputs = basis.inputs();
+    let (mut below, mut all) = (0, 0);
+    // How many times the shortest that is resolved each lengthscale is.
+    let mut ratios = Vec::new();
+    for q in draws.iter() {
+        for part in model.layout().parts.iter().filter(|p| p.kind == Kind::Ell) {
+            for (at, log_ell) in q[part.offset..][..part.count * inputs].iter().enumerate() {
+                let ratio = log_ell.exp() / shortest[at % inputs];
+                below += usize::from(ratio < 1.0);
+                all += 1;
+                ratios.push(ratio);
+            }
+        }
+    }
+    if below * 10 <= all {
+        return None;
+    }
+    // Enough for all but a twentieth, in a step worth taking, and not without end.
+    ratios.sort_by(f64::total_cmp);
+    let factor = (1.0 / ratios[ratios.len() / 20]).clamp(1.25, 4.0);
+    let size = (basis.sizes()[0] as f64 * factor).ceil();
+    Some(format!(
+        "{:.0} % of the lengthscales drawn are shorter than the basis resolves: use more \
+         functions (--size {size})",
+        100.0 * below as f64 / all as f64
+    ))
+}
+
+impl Fitted {
+    /// Which rows of `x` lie more than half way from the data's edge to the wall of a Hilbert
+    /// basis' box, or beyond it: towards the wall predictions fall to the prior mean, and
+    /// behind it they mean nothing.
+    pub fn outside(&self, x: &[f64]) -> Vec<usize> {
+        let Basis::Hilbert(basis) = self.model.basis() else { return Vec::new() };
+        let (centre, half_width) = basis.domain();
+        let scaled = self.scaler.scale_inputs(x);
+        let reach = 0.5 * (1.0 + 1.0 / self.settings.box_factor);
+        let beyond = |row: &[f64]| {
+            (0..row.len()).any(|i| (row[i] - centre[i]).abs() > reach * half_width[i])
+        };
+        let rows = scaled.chunks(centre.len()).enumerate();
+        rows.filter(|(_, row)| beyond(row)).map(|(i, _)| i).collect()
+    }
+}
