@@ -15,11 +15,16 @@ use super::starts::{around, guesses};
 
 /// Up to this many rows, all climbs are with all rows: with one input, and with several.
 const FEW: [usize; 2] = [64, 256];
-/// Above this many rows, at most two climbs are with all rows.
+/// Above this many rows, only one climb is with all rows.
 const MANY: usize = 1000;
-/// The share of the objective that a step must gain, with all rows and with a part of them.
+/// The share of the objective that a step must gain: in a climb that may be the last one, in one
+/// with a part of the rows, and in one with a common lengthscale.
 const FINE: f64 = 1e-8;
 const COARSE: f64 = 1e-6;
+const ROUGH: f64 = 1e-4;
+/// The length of the first step, from a guess and from the end of a climb with fewer rows.
+const FAR: f64 = 1.0;
+const NEAR: f64 = 0.1;
 /// Ends whose objectives differ by less than this are the same mode.
 const SAME: f64 = 0.02;
 /// Random points of which the best is a start.
@@ -66,7 +71,7 @@ pub(super) fn explore(
     part: Option<&mut Objective<'_>>,
     settings: &Checked,
 ) -> Option<Peak> {
-    let limits = |gain| Limits { steps: settings.steps, gain };
+    let limits = |gain| Limits { steps: settings.steps, gain, first: FAR };
     let Some(part) = part else {
         return search(whole, settings, limits(FINE)).1.peaks.into_iter().next();
     };
@@ -79,12 +84,13 @@ pub(super) fn explore(
     }
     let most = match (inputs, whole.evidence.rows()) {
         (1, _) => 1,
-        (_, rows) if rows > MANY => 2,
+        (_, rows) if rows > MANY => 1,
         _ => starts.len(),
     };
     let mut modes = Modes::default();
-    for start in starts.into_iter().take(most) {
-        modes.add(whole.climb(&start, Free::All, limits(FINE)));
+    for (number, start) in starts.into_iter().take(most).enumerate() {
+        let limits = Limits { first: if number == 0 { NEAR } else { FAR }, ..limits(FINE) };
+        modes.add(whole.climb(&start, Free::All, limits, &modes.peaks));
         if modes.agree() {
             break;
         }
@@ -100,9 +106,9 @@ fn search(
 ) -> (Option<Peak>, Modes) {
     let (mut common, mut modes) = (Modes::default(), Modes::default());
     let single = objective.inputs() == 1;
-    let coarse = Limits { gain: if single { limits.gain } else { COARSE }, ..limits };
+    let rough = Limits { gain: if single { limits.gain } else { ROUGH }, ..limits };
     for guess in guesses(objective.prior) {
-        common.add(objective.climb(&guess, Free::Common, coarse));
+        common.add(objective.climb(&guess, Free::Common, rough, &common.peaks));
         if common.agree() {
             break;
         }
@@ -111,7 +117,7 @@ fn search(
     if single {
         return (Some(base), common);
     }
-    modes.add(objective.climb(&base.q, Free::All, limits));
+    modes.add(objective.climb(&base.q, Free::All, limits, &[]));
     for index in 1..settings.starts {
         if modes.agree() {
             break;
@@ -124,7 +130,7 @@ fn search(
             })
             .reduce(|a, b| if b.0 > a.0 { b } else { a });
         if let Some((_, start)) = best {
-            modes.add(objective.climb(&start, Free::All, limits));
+            modes.add(objective.climb(&start, Free::All, limits, &modes.peaks));
         }
     }
     (Some(base), modes)
