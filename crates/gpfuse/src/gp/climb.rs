@@ -41,7 +41,7 @@ pub(super) struct Limits {
 
 /// A climb that comes this near to a known mode, in the objective and in each parameter that
 /// matters, is going there.
-const NEAR: (f64, f64) = (0.5, 0.1);
+const NEAR: (f64, f64) = (0.1, 0.05);
 
 impl Peak {
     /// Whether a climb that is at `q` with this `value` is going to this mode.

@@ -55,7 +55,7 @@ impl Default for Settings {
             kernel: Kernel::default(),
             objective: Objective::default(),
             mean: Mean::default(),
-            starts: 10,
+            starts: 20,
             steps: 200,
             seed: 0,
         }
