@@ -28,14 +28,34 @@ pub(super) enum Free {
     Common,
 }
 
-/// When a climb ends.
+/// How a climb goes and when it ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Steps, at most.
     pub(super) steps: usize,
     /// The share of the objective that a step must gain.
     pub(super) gain: f64,
+    /// The length of the first step; later ones go by the curvature met so far.
+    pub(super) first: f64,
 }
+
+/// A climb that comes this near to a known mode, in the objective and in each parameter that
+/// matters, is going there.
+const NEAR: (f64, f64) = (0.1, 0.05);
+
+impl Peak {
+    /// Whether a climb that is at `q` with this `value` is going to this mode.
+    fn attracts(&self, q: &[f64], value: f64) -> bool {
+        let last = q.len() - 1;
+        // Very long lengthscales are all alike.
+        let effect = |i: usize, l: f64| if i == 0 || i == last { l } else { l.min(OFF) };
+        let apart = |i: usize| (effect(i, q[i]) - effect(i, self.q[i])).abs();
+        value > self.value - NEAR.0 && (0..q.len()).all(|i| apart(i) < NEAR.1)
+    }
+}
+
+/// `log ell` from which an input hardly matters.
+const OFF: f64 = 5.0;
 
 /// The marginal likelihood of some rows with the prior: what is made large.
 pub(super) struct Objective<'a> {
@@ -55,8 +75,15 @@ impl Objective<'_> {
         Some(value + self.prior.log_density(q, grad))
     }
 
-    /// Climb from `start`; the best point met. `None` where the objective does not exist there.
-    pub(super) fn climb(&mut self, start: &[f64], free: Free, limits: Limits) -> Option<Peak> {
+    /// Climb from `start`; the best point met, or a mode of `known` that the climb is going to.
+    /// `None` where the objective does not exist at the start.
+    pub(super) fn climb(
+        &mut self,
+        start: &[f64],
+        free: Free,
+        limits: Limits,
+        known: &[Peak],
+    ) -> Option<Peak> {
         let last = start.len() - 1;
         let ends = |all: &[f64]| match free {
             Free::All => all.to_vec(),
@@ -73,8 +100,20 @@ impl Objective<'_> {
             upper[1] = high.iter().zip(own).map(room).fold(f64::INFINITY, f64::min);
             begin[1] = 0.0;
         }
-        let (objective, best) = (RefCell::new(self), RefCell::new(None));
-        let problem = Problem { objective, start, free, lower, upper, best };
+        // In units of the first step: that of L-BFGS-B has length 1.
+        for v in [&mut lower, &mut upper, &mut begin] {
+            v.iter_mut().for_each(|v| *v /= limits.first);
+        }
+        let problem = Problem {
+            objective: RefCell::new(self),
+            start,
+            free,
+            unit: limits.first,
+            lower,
+            upper,
+            known,
+            best: RefCell::new(None),
+        };
         let solver = Lbfgsb::new()
             .with_m_capacity(10)
             .with_absolute_projected_gradient_tolerance(1e-5)
@@ -94,8 +133,10 @@ struct Problem<'a, 'p> {
     objective: RefCell<&'a mut Objective<'p>>,
     start: &'a [f64],
     free: Free,
+    unit: f64,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    known: &'a [Peak],
     best: RefCell<Option<Peak>>,
 }
 
@@ -103,11 +144,11 @@ impl Problem<'_, '_> {
     /// All parameters, from those that move.
     fn expand(&self, p: &[f64]) -> Vec<f64> {
         if self.free == Free::All {
-            return p.to_vec();
+            return p.iter().map(|p| self.unit * p).collect();
         }
-        let mut q: Vec<f64> = self.start.iter().map(|s| s + p[1]).collect();
+        let mut q: Vec<f64> = self.start.iter().map(|s| s + self.unit * p[1]).collect();
         let last = q.len() - 1;
-        (q[0], q[last]) = (p[0], p[2]);
+        (q[0], q[last]) = (self.unit * p[0], self.unit * p[2]);
         q
     }
 }
@@ -147,7 +188,12 @@ impl Gradient for &Problem<'_, '_> {
         let Some(value) = objective.at(&q, Some(&mut grad)) else {
             return Ok((FORBIDDEN, vec![0.0; p.len()]));
         };
-        grad.iter_mut().for_each(|g| *g = -*g);
+        if let Some(known) = self.known.iter().find(|k| k.attracts(&q, value)) {
+            *self.best.borrow_mut() = Some(known.clone());
+            // A flat place ends the climb.
+            return Ok((-value, vec![0.0; p.len()]));
+        }
+        grad.iter_mut().for_each(|g| *g = -self.unit * *g);
         if self.free == Free::Common {
             grad = vec![grad[0], grad[1..last].iter().sum(), grad[last]];
         }

@@ -1,46 +1,66 @@
 //! The search for the best mode of the objective: several climbs, most of them on few rows.
 //!
-//! First the three guesses are climbed with a common lengthscale, which finds the right order of
-//! noise and smoothness without getting lost among many lengthscales. The best of these ends is
-//! the first start with all parameters free; the others are random points around it, each the
-//! best of several. The search ends when two climbs have come to the best mode.
+//! 1. The three guesses are climbed with a common lengthscale and a part of the rows, which finds
+//!    the right order of noise and smoothness without getting lost among many lengthscales.
+//! 2. The best of these ends is the first start with all lengthscales free; the others are random
+//!    points around it, each the best of several. With many rows this, too, is done on a part of
+//!    them: a factor of a quarter of the rows costs a sixty-fourth.
+//! 3. Where those climbs end, and the end of the first stage, are the starts with all rows.
 //!
-//! With many rows this is done on a part of them: a factor of a quarter of the rows costs a
-//! sixty-fourth. Where those climbs end, and the end of the common lengthscale, are the starts
-//! with all rows.
+//! A stage ends when its first two climbs agree, or else when three have come to the best mode.
 
 use super::climb::{Free, Limits, Objective, Peak};
 use super::settings::Checked;
 use super::starts::{around, guesses};
 
-/// Up to this many rows, all climbs are with all rows: with one input, and with several.
-const FEW: [usize; 2] = [64, 256];
-/// Above this many rows, at most two climbs are with all rows.
+/// Up to this many rows, free lengthscales are climbed with all rows only.
+const FEW: usize = 256;
+/// Above this many rows, only one climb is with all rows.
 const MANY: usize = 1000;
-/// The share of the objective that a step must gain, with all rows and with a part of them.
+/// Up to that many, but above [`FEW`], the climbs with all rows are at most this many.
+const SOME: usize = 5;
+/// The fewest rows for a common lengthscale.
+const PART: usize = 64;
+/// The share of the objective that a step must gain: in a climb that may be the last one, in one
+/// with a part of the rows, and in one with a common lengthscale that others follow.
 const FINE: f64 = 1e-8;
 const COARSE: f64 = 1e-6;
+const ROUGH: f64 = 1e-4;
+/// The length of the first step, from a guess and from the end of a climb with fewer rows.
+const FAR: f64 = 1.0;
+const NEAR: f64 = 0.1;
 /// Ends whose objectives differ by less than this are the same mode.
 const SAME: f64 = 0.02;
+/// The same for a common lengthscale that others follow.
+const ALIKE: f64 = 2.0;
 /// Random points of which the best is a start.
 const SCREENED: usize = 8;
 
 /// How many rows to begin with.
 pub(super) fn part(rows: usize, inputs: usize) -> usize {
-    rows.min((rows / 4).max(FEW[usize::from(inputs > 1)]))
+    let least = match inputs {
+        1 => PART,
+        _ if rows <= FEW => 2 * PART,
+        _ => FEW,
+    };
+    rows.min((rows / 4).max(least))
 }
 
-/// Modes, each once, best first, and how many climbs came to the best.
-#[derive(Default)]
+/// Modes, each once, best first, and how many climbs came to each.
 struct Modes {
+    same: f64,
     peaks: Vec<Peak>,
     met: Vec<usize>,
 }
 
 impl Modes {
+    fn new(same: f64) -> Modes {
+        Modes { same, peaks: Vec::new(), met: Vec::new() }
+    }
+
     fn add(&mut self, peak: Option<Peak>) {
         let Some(peak) = peak else { return };
-        match self.peaks.iter().position(|p| (p.value - peak.value).abs() < SAME) {
+        match self.peaks.iter().position(|p| (p.value - peak.value).abs() < self.same) {
             Some(at) => {
                 self.met[at] += 1;
                 if peak.value > self.peaks[at].value {
@@ -56,7 +76,8 @@ impl Modes {
     }
 
     fn agree(&self) -> bool {
-        self.met.first().is_some_and(|met| *met >= 2)
+        let enough = if self.peaks.len() == 1 { 2 } else { 3 };
+        self.met.first().is_some_and(|met| *met >= enough)
     }
 }
 
@@ -66,25 +87,36 @@ pub(super) fn explore(
     part: Option<&mut Objective<'_>>,
     settings: &Checked,
 ) -> Option<Peak> {
-    let limits = |gain| Limits { steps: settings.steps, gain };
+    let limits = |gain| Limits { steps: settings.steps, gain, first: FAR };
+    let (rows, single) = (whole.evidence.rows(), whole.inputs() == 1);
     let Some(part) = part else {
-        return search(whole, settings, limits(FINE)).1.peaks.into_iter().next();
+        let (gain, same) = if single { (FINE, SAME) } else { (ROUGH, ALIKE) };
+        let common = common(whole, limits(gain), same)?;
+        return if single { Some(common) } else { free(whole, &[common], settings, limits(FINE)) };
     };
-    let (common, modes) = search(part, settings, limits(COARSE));
-    let inputs = whole.inputs();
-    let mut starts: Vec<Vec<f64>> = modes.peaks.into_iter().map(|p| p.q).collect();
-    // What some rows say of many lengthscales can mislead; what they say of one rarely does.
-    if inputs > 1 {
-        starts.insert(1.min(starts.len()), common?.q);
+    if single {
+        let begin = common(part, limits(COARSE), SAME)?;
+        let limits = Limits { first: NEAR, ..limits(FINE) };
+        return whole.climb(&begin.q, Free::All, limits, &[]);
     }
-    let most = match (inputs, whole.evidence.rows()) {
-        (1, _) => 1,
-        (_, rows) if rows > MANY => 2,
-        _ => starts.len(),
-    };
-    let mut modes = Modes::default();
-    for start in starts.into_iter().take(most) {
-        modes.add(whole.climb(&start, Free::All, limits(FINE)));
+    let common = common(part, limits(ROUGH), ALIKE)?;
+    if rows <= FEW {
+        return free(whole, &[common], settings, limits(FINE));
+    }
+    let first = free(part, std::slice::from_ref(&common), settings, limits(COARSE))?;
+    if rows > MANY {
+        let limits = Limits { first: NEAR, ..limits(FINE) };
+        return whole.climb(&first.q, Free::All, limits, &[]);
+    }
+    // What some rows say of many lengthscales can mislead; what they say of one rarely does.
+    free(whole, &[first, common], settings, limits(FINE))
+}
+
+/// The best end with a common lengthscale.
+fn common(objective: &mut Objective<'_>, limits: Limits, same: f64) -> Option<Peak> {
+    let mut modes = Modes::new(same);
+    for guess in guesses(objective.prior) {
+        modes.add(objective.climb(&guess, Free::Common, limits, &modes.peaks));
         if modes.agree() {
             break;
         }
@@ -92,40 +124,47 @@ pub(super) fn explore(
     modes.peaks.into_iter().next()
 }
 
-/// The best end with a common lengthscale, and the modes found with all parameters free.
-fn search(
+/// The best mode with free lengthscales, from the ends of climbs before and then from random
+/// points around the last of them.
+fn free(
     objective: &mut Objective<'_>,
+    ends: &[Peak],
     settings: &Checked,
     limits: Limits,
-) -> (Option<Peak>, Modes) {
-    let (mut common, mut modes) = (Modes::default(), Modes::default());
-    let single = objective.inputs() == 1;
-    let coarse = Limits { gain: if single { limits.gain } else { COARSE }, ..limits };
-    for guess in guesses(objective.prior) {
-        common.add(objective.climb(&guess, Free::Common, coarse));
-        if common.agree() {
-            break;
-        }
-    }
-    let Some(base) = common.peaks.first().cloned() else { return (None, modes) };
-    if single {
-        return (Some(base), common);
-    }
-    modes.add(objective.climb(&base.q, Free::All, limits));
-    for index in 1..settings.starts {
+) -> Option<Peak> {
+    let base = &ends.last()?.q;
+    let mut modes = Modes::new(SAME);
+    let most = if objective.evidence.rows() > FEW { SOME } else { settings.starts };
+    for index in 0..settings.starts.min(most).max(ends.len()) {
+        let start = match ends.get(index) {
+            Some(end) => Some(end.q.clone()),
+            None => screened(objective, base, settings.seed, index),
+        };
+        let Some(start) = start else { continue };
+        let first = if index + 1 < ends.len() { NEAR } else { FAR };
+        let limits = Limits { first, ..limits };
+        modes.add(objective.climb(&start, Free::All, limits, &modes.peaks));
         if modes.agree() {
             break;
         }
-        let best = (0..SCREENED)
-            .filter_map(|i| {
-                let at = index * SCREENED + i;
-                let q = around(&base.q, objective.prior, settings.seed, at);
-                Some((objective.at(&q, None)?, q))
-            })
-            .reduce(|a, b| if b.0 > a.0 { b } else { a });
-        if let Some((_, start)) = best {
-            modes.add(objective.climb(&start, Free::All, limits));
+    }
+    modes.peaks.into_iter().next()
+}
+
+/// The best of several random points around `base`.
+fn screened(
+    objective: &mut Objective<'_>,
+    base: &[f64],
+    seed: u64,
+    index: usize,
+) -> Option<Vec<f64>> {
+    let mut best: Option<(f64, Vec<f64>)> = None;
+    for i in index * SCREENED..(index + 1) * SCREENED {
+        let q = around(base, objective.prior, seed, i);
+        let Some(value) = objective.at(&q, None) else { continue };
+        if best.as_ref().is_none_or(|(b, _)| value > *b) {
+            best = Some((value, q));
         }
     }
-    (Some(base), modes)
+    best.map(|(_, q)| q)
 }

@@ -46,7 +46,8 @@ pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp
         explore::explore(&mut whole, None, settings)
     };
     let Some(peak) = peak else {
-        let problem = "no start has a likelihood: drop repeated rows, or look for outliers";
+        let problem =
+            "no start has a likelihood: look for outliers, or a mean far from all targets";
         return Err(Error::Data(problem.into()));
     };
     let unit = scaler.target.scale * scaler.target.scale;

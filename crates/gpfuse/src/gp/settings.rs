@@ -40,7 +40,8 @@ pub struct Settings {
     pub objective: Objective,
     /// The constant mean.
     pub mean: Mean,
-    /// Starts that are climbed from, at most; fewer where they agree.
+    /// Starts with all lengthscales free that are climbed from, at most; fewer where two agree.
+    /// With one input there are three guesses instead.
     pub starts: usize,
     /// L-BFGS-B steps of a climb, at most.
     pub steps: usize,
@@ -54,7 +55,7 @@ impl Default for Settings {
             kernel: Kernel::default(),
             objective: Objective::default(),
             mean: Mean::default(),
-            starts: 10,
+            starts: 20,
             steps: 200,
             seed: 0,
         }

@@ -21,9 +21,8 @@ pub(super) fn guesses(prior: &Prior) -> impl Iterator<Item = Vec<f64>> {
     })
 }
 
-/// Random point number `index` around `q`: each `log ell` with a standard deviation of 1, a third
-/// of the inputs switched off by a lengthscale twenty times as long, noise from 1e-4 to 0.5 of
-/// the variance.
+/// Random point number `index` around `q`: `log noise` and each `log ell` with a standard deviation
+/// of 1, a third of the inputs switched off by a lengthscale twenty times as long.
 pub(super) fn around(q: &[f64], prior: &Prior, seed: u64, index: usize) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::GpStart, index as u64 + 1);
     let mut q = q.to_vec();
@@ -33,8 +32,8 @@ pub(super) fn around(q: &[f64], prior: &Prior, seed: u64, index: usize) -> Vec<f
         let off = rng.random::<f64>() < 1.0 / 3.0;
         *l += normal + if off { f64::ln(20.0) } else { 0.0 };
     }
-    let (low, high) = (f64::ln(1e-4), f64::ln(0.5));
-    q[last] = low + (high - low) * rng.random::<f64>();
+    let normal: f64 = StandardNormal.sample(&mut rng);
+    q[last] += normal;
     q.iter_mut().enumerate().for_each(|(i, q)| *q = q.clamp(prior.lower[i], prior.upper[i]));
     q
 }
