@@ -8,17 +8,24 @@
 //!
 //! | what | median | log-sd |
 //! | --- | --- | --- |
-//! | each `ell` | `2 sqrt(d)` | 0.7 |
+//! | all `ell` together | `2 sqrt(d)` | 0.5 |
+//! | each `ell` about that | 1 | 0.4 |
 //! | `sqrt(var)` | 1 | 1 |
 //! | `sqrt(noise)` | 0.3 | 0.5 |
 //! | the mean, where learned | 0 (normal) | 1 (its sd) |
 //!
 //! With d inputs two rows are about `sqrt(2 d)` apart: at the median of `ell` their correlation
-//! does not depend on d. The prior of the noise keeps it from 0, where a GP with many
-//! lengthscales and few rows passes through every target; with n rows the likelihood weighs as
-//! much as `n / 2` nats per unit of `log noise`, so that a clear signal soon has its way. The
-//! numbers were chosen among a few dozen by the density of new rows after 15 to 200 rows of four
-//! large data sets (`bench/results/gp-priors-2026-11-15.md`).
+//! does not depend on d. Few rows say how smooth a function is, and less about which inputs
+//! matter: the lengthscales are held together, `log ell_i = c + e_i` with `c ~ N(log 2 sqrt(d),
+//! 0.5^2)` and `e_i ~ N(0, 0.4^2)`. With `c` integrated out, and `a_i` the distance of `log ell_i`
+//! from its median, of mean m, the log density is
+//! `-(sum_i (a_i - m)^2 / 0.4^2 + d m^2 / (0.4^2 + 0.5^2 d)) / 2`.
+//!
+//! The prior of the noise keeps it from 0, where a GP with many lengthscales and few rows passes
+//! through every target; with n rows the likelihood weighs as much as `n / 2` nats per unit of
+//! `log noise`, so that a clear signal soon has its way. The numbers were chosen among a few dozen
+//! by the density of new rows after 15 to 200 rows of large data sets
+//! (`bench/results/gp-priors-2026-11-15.md`).
 
 use super::evidence::Centre;
 use super::settings::Objective;
@@ -26,9 +33,12 @@ use super::settings::Objective;
 /// Bounds of `var`, each `ell` and `noise`.
 const BOUNDS: [(f64, f64); 3] = [(1e-5, 1e5), (1e-3, 1e5), (1e-6, 1e2)];
 
-/// Log-sds of the priors of `log var`, `log ell` and `log noise`; variances have twice those of
-/// standard deviations.
-const LOG_SD: [f64; 3] = [2.0, 0.7, 1.0];
+/// Log-sds of the priors of `log var` and `log noise`: variances have twice those of standard
+/// deviations.
+const LOG_SD: [f64; 2] = [2.0, 1.0];
+/// Log-sds of the lengthscales' common level, and of each about it.
+const COMMON: f64 = 0.5;
+const APART: f64 = 0.4;
 
 /// Medians of the priors of `var`, `ell / sqrt(d)` and `noise`.
 const MEDIAN: [f64; 3] = [1.0, 2.0, 0.09];
@@ -74,15 +84,23 @@ impl Prior {
             return 0.0;
         }
         let last = q.len() - 1;
-        let precision = |i: usize| match i {
-            0 => LOG_SD[0].powi(-2),
-            _ if i == last => LOG_SD[2].powi(-2),
-            _ => LOG_SD[1].powi(-2),
-        };
         let apart = |i: usize| q[i] - self.median[i];
+        let mean = (1..last).map(apart).sum::<f64>() / (last - 1) as f64;
+        let level = APART * APART + (last - 1) as f64 * COMMON * COMMON;
+        // The distance of each parameter from its centre, and its precision.
+        let own = |i: usize| match i {
+            0 => (apart(i), LOG_SD[0].powi(-2)),
+            _ if i == last => (apart(i), LOG_SD[1].powi(-2)),
+            _ => (apart(i) - mean, APART.powi(-2)),
+        };
         if let Some(grad) = grad {
-            grad.iter_mut().enumerate().for_each(|(i, g)| *g -= precision(i) * apart(i));
+            for (i, g) in grad.iter_mut().enumerate() {
+                let (gap, precision) = own(i);
+                *g -= precision * gap;
+            }
+            grad[1..last].iter_mut().for_each(|g| *g -= mean / level);
         }
-        -0.5 * (0..q.len()).map(|i| precision(i) * apart(i).powi(2)).sum::<f64>()
+        let sum: f64 = (0..q.len()).map(own).map(|(gap, precision)| precision * gap * gap).sum();
+        -0.5 * (sum + (last - 1) as f64 * mean * mean / level)
     }
 }
