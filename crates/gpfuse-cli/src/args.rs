@@ -7,7 +7,9 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 use gpfuse::basis::frequencies::Scheme;
+use gpfuse::experts::{self, Partition};
 use gpfuse::fit::{BasisChoice, CheckedFit, FitSettings};
+use gpfuse::gp::Objective;
 use gpfuse::infer::{self, Metric, Sampler, Start};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
@@ -24,7 +26,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 #[command(after_help = "Start with `gpfuse demo`, or with a table of your own:\n  \
                         gpfuse fit train.csv --target y --out model.nc\n  \
                         gpfuse evaluate model.nc test.csv\n  \
-                        gpfuse predict model.nc new.csv --out predictions.csv\n\nExit codes: 0 done, 1 error, 2 usage, 3 the diagnostics do not pass \
+                        gpfuse predict model.nc new.csv --out predictions.csv\nor with predictions of models that you have (columns mean_NAME, sd_NAME):\n  \
+                        gpfuse stack predictions.csv --target y --out model.nc\n\nExit codes: 0 done, 1 error, 2 usage, 3 the diagnostics do not pass \
                         (with --strict), 130 interrupted (what was drawn is kept).")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -48,6 +51,9 @@ pub(crate) enum Command {
     /// Fit a model to a table and write a model file.
     #[command(allow_negative_numbers = true)]
     Fit(Box<FitArgs>),
+    /// Learn weights for experts made anywhere: a table with their predictions.
+    #[command(allow_negative_numbers = true)]
+    Stack(Box<StackArgs>),
     /// Predict at new rows.
     #[command(allow_negative_numbers = true)]
     Predict(PredictArgs),
@@ -126,11 +132,44 @@ pub(crate) struct FitArgs {
     /// Model file to write [default: the table's name with .nc].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Table that says which rows (column `row`, from 1) train which expert (column `expert`, from
+    /// 1; 0 for the weights), instead of a random division; bhs and pbhs.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) assign: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) options: FitOptions,
     /// Settings file (TOML). Its keys are the flags from --method to --threads, without the two
     /// dashes, and tables [priors.mu], [priors.log_sd] and [priors.gate] with the prior scales
-    /// `var` and `ell`; flags given here win.
+    /// `var` and `ell`, and [priors.calibration] with `scale`, `floor` and `tail`; flags given here
+    /// win.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Exit with code 3 where the diagnostics do not pass.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StackArgs {
+    /// Table with the inputs, the target, and columns `mean_NAME` and `sd_NAME` for each expert;
+    /// the sd includes the noise. No expert may have been trained on these rows.
+    pub(crate) data: PathBuf,
+    /// Column to predict.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: String,
+    /// Input columns that the weights depend on, separated by commas [default: all but the target
+    /// and the experts].
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) inputs: Option<Vec<String>>,
+    /// Model file to write [default: the table's name with .nc].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) options: FitOptions,
+    /// Settings file (TOML), as for `gpfuse fit`; flags given here win.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// Exit with code 3 where the diagnostics do not pass.
@@ -145,7 +184,8 @@ pub(crate) struct FitArgs {
 pub(crate) struct PredictArgs {
     /// Model file.
     pub(crate) model: PathBuf,
-    /// Table with the model's input columns (`-` for CSV on standard input).
+    /// Table with the model's input columns, and those of experts made elsewhere (`-` for CSV on
+    /// standard input).
     pub(crate) data: PathBuf,
     /// CSV file to write [default: standard output].
     #[arg(long, value_name = "FILE")]
@@ -214,17 +254,44 @@ fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
 #[derive(Debug, Clone, Default, Args, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct FitOptions {
-    /// Method: mogpe (mixture of GP experts), pogpe (product of GP experts) or het (one GP with
-    /// a GP for its noise; takes no --experts) [default: pogpe].
-    #[arg(long, value_parser = named::<Method>(&["mogpe", "pogpe", "het"]))]
+    /// Method. Experts learned with their weights: mogpe (mixture of GP experts), pogpe (product)
+    /// or het (one GP with a GP for its noise; takes no --experts). Experts trained first, then
+    /// weights on other rows: bhs (mixture) or pbhs (product) [default: pogpe; stack: pbhs].
+    #[arg(long, value_parser = named::<Method>(&["bhs", "pbhs", "mogpe", "pogpe", "het"]))]
     pub(crate) method: Option<Method>,
     /// Number of experts [default: 3].
     #[arg(long, value_name = "K")]
     pub(crate) experts: Option<usize>,
-    /// Basis that stands for the GPs: rff (random Fourier features) or hilbert (a fixed basis,
-    /// for up to three inputs) [default: rff if --frequencies or --omega is given or there are
-    /// more than two inputs, else hilbert].
-    #[arg(long, value_parser = named::<BasisChoice>(&["auto", "rff", "hilbert"]))]
+    /// How the experts of bhs and pbhs come to differ: own random rows each, clusters of rows,
+    /// stretches along an input (--along), or the same rows with other kernels or inputs
+    /// (--expert-inputs) [default: random].
+    #[arg(long, value_parser = named::<Partition>(&["random", "kmeans", "contiguous", "kernels", "inputs"]))]
+    pub(crate) partition: Option<Partition>,
+    /// Input that contiguous stretches follow [default: the first].
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) along: Option<String>,
+    /// Inputs of one expert, separated by commas; once for each expert.
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) expert_inputs: Option<Vec<String>>,
+    /// Share of the rows that trains the weights of bhs and pbhs, not the experts [default: 0.5].
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) hold_out: Option<f64>,
+    /// Kernel of the experts of bhs and pbhs [default: rbf].
+    #[arg(long, value_parser = named::<Kernel>(&KERNELS))]
+    pub(crate) expert_kernel: Option<Kernel>,
+    /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
+    /// (as in the paper) [default: map].
+    #[arg(long, value_parser = named::<Objective>(&["map", "marginal-likelihood"]))]
+    pub(crate) expert_objective: Option<Objective>,
+    /// The paper's pbhs, without a noise floor, scales of the experts and tails
+    /// [default: false].
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) plain: Option<bool>,
+    /// Basis that stands for the GPs: rff (random Fourier features), hilbert (a fixed basis, for
+    /// up to three inputs) or exact (no basis, for up to 500 rows) [default: rff if --frequencies
+    /// or --omega is given; hilbert for one or two inputs; beyond, exact for the weights of up to
+    /// 64 rows in bhs and pbhs, else rff].
+    #[arg(long, value_parser = named::<BasisChoice>(&["auto", "rff", "hilbert", "exact"]))]
     pub(crate) basis: Option<BasisChoice>,
     /// RFF: number of frequencies [default: 30].
     #[arg(long, value_name = "M")]
@@ -247,7 +314,7 @@ pub(crate) struct FitOptions {
     /// Kernel of all GPs [default: rbf].
     #[arg(long, value_parser = named::<Kernel>(&KERNELS))]
     pub(crate) kernel: Option<Kernel>,
-    /// Normalise the weights of pogpe to sum to one at each input [default: false].
+    /// Normalise the weights of pogpe and pbhs to sum to one at each input [default: false].
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) normalise: Option<bool>,
     /// Scaling of the data [default: standard].
@@ -321,14 +388,49 @@ impl FitOptions {
             anyhow!("settings file `{name}`, line {line}: {problem}")
         })?;
         Ok(
-            prefer!(self, file; method, experts, basis, frequencies, scheme, omega, size, box_factor, kernel,
+            prefer!(self, file; method, experts, partition, along, expert_inputs, hold_out, expert_kernel,
+            expert_objective, plain, basis, frequencies, scheme, omega, size, box_factor, kernel,
             normalise, scaling, no_scale, sampler, metric, chains, warmup, draws, max_depth,
             hmc_depth, target_accept, start, candidates, start_steps, seed, threads, priors),
         )
     }
 
-    /// Checked settings, with the library's defaults where nothing was said.
-    pub(crate) fn check(&self, omega: Option<Vec<f64>>) -> anyhow::Result<CheckedFit> {
+    /// How experts are made, given the names of the inputs.
+    fn expert(&self, inputs: &[String]) -> anyhow::Result<experts::Settings> {
+        let d = experts::Settings::default();
+        let number = |flag: &str, name: &str| {
+            let at = inputs.iter().position(|input| input == name.trim());
+            at.ok_or_else(|| {
+                let known = inputs.iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ");
+                anyhow!("setting `{flag}`: there is no input `{}`: use {known}", name.trim())
+            })
+        };
+        let list = |names: &String| -> anyhow::Result<Vec<usize>> {
+            names.split(',').map(|name| number("expert-inputs", name)).collect()
+        };
+        let lists = self.expert_inputs.iter().flatten().map(list);
+        // Asking for an input to follow, or for own inputs, is asking for what uses it.
+        let implied = match (&self.along, &self.expert_inputs) {
+            (Some(_), _) => Partition::Contiguous,
+            (_, Some(_)) => Partition::Inputs,
+            _ => d.partition,
+        };
+        Ok(experts::Settings {
+            partition: self.partition.unwrap_or(implied),
+            along: self.along.as_ref().map_or(Ok(d.along), |name| number("along", name))?,
+            hold_out: self.hold_out.unwrap_or(d.hold_out),
+            kernel: self.expert_kernel.unwrap_or(d.kernel),
+            objective: self.expert_objective.unwrap_or(d.objective),
+            inputs: lists.collect::<anyhow::Result<_>>()?,
+        })
+    }
+
+    /// Checked settings for these inputs, with the library's defaults where nothing was said.
+    pub(crate) fn check(
+        &self,
+        inputs: &[String],
+        omega: Option<Vec<f64>>,
+    ) -> anyhow::Result<CheckedFit> {
         let d = FitSettings::default();
         let s = infer::Settings::default();
         let sampler = infer::Settings {
@@ -367,6 +469,8 @@ impl FitOptions {
         Ok(FitSettings {
             method: self.method.unwrap_or(d.method),
             experts: self.experts.unwrap_or(d.experts),
+            expert: self.expert(inputs)?,
+            plain: self.plain.unwrap_or(d.plain),
             basis,
             frequencies: self.frequencies.unwrap_or(d.frequencies),
             scheme: self.scheme.unwrap_or(d.scheme),

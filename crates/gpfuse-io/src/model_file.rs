@@ -4,11 +4,14 @@
 //! follow ArviZ's schema; the group `gpfuse` holds what prediction needs besides the draws.
 //! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
 
+mod experts;
+
 use std::path::Path;
 use std::sync::Arc;
 
+use gpfuse::baseline::Predictions;
 use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
-use gpfuse::fit::{FitSettings, Fitted};
+use gpfuse::fit::{Experts, FitSettings, Fitted};
 use gpfuse::infer::{ChainDraws, Draws, Stat};
 use gpfuse::model::layout::Part;
 use gpfuse::model::{Data as Rows, Kind, Model, Posterior, Role};
@@ -53,13 +56,31 @@ impl From<NcError> for ModelFileError {
     }
 }
 
-/// Write a fit, with the training rows (in the user's units) that ArviZ shows beside it.
-pub fn save(path: &Path, saved: &Saved, x: &[f64], y: &[f64]) -> Result<(), ModelFileError> {
+/// The table that a model was fitted to, in the user's units.
+#[derive(Debug, Clone, Copy)]
+pub struct Training<'a> {
+    /// Inputs, row-major.
+    pub x: &'a [f64],
+    /// The target.
+    pub y: &'a [f64],
+    /// What experts made elsewhere say at its rows.
+    pub predictions: Option<&'a Predictions>,
+}
+
+/// Write a fit, with the training rows that ArviZ shows beside it: those that the posterior is
+/// about, which for given experts are the stacking rows.
+pub fn save(path: &Path, saved: &Saved, table: Training<'_>) -> Result<(), ModelFileError> {
     let content = |e: &dyn std::fmt::Display| content(path, &e.to_string());
     let fitted = &saved.fitted;
+    let d = saved.inputs.len();
+    let x: Vec<f64> =
+        fitted.rows.iter().flat_map(|r| &table.x[r * d..(r + 1) * d]).copied().collect();
+    let y: Vec<f64> = fitted.rows.iter().map(|r| table.y[*r]).collect();
+    let (x, y, given) = (x.as_slice(), y.as_slice(), table.predictions);
     let mut groups = vec![posterior(saved), sample_stats(&fitted.draws)];
     if y.len() * fitted.draws.len() <= LOG_LIKELIHOOD_LIMIT {
-        groups.push(log_likelihood(fitted, &saved.target, x, y).map_err(|e| content(&e))?);
+        let group = log_likelihood(fitted, &saved.target, x, y, given);
+        groups.push(group.map_err(|e| content(&e))?);
     }
     groups.extend(data_groups(saved, x, y));
     groups.push(own_group(saved).map_err(|e| content(&e))?);
@@ -127,8 +148,12 @@ fn posterior(saved: &Saved) -> Group {
     let layout = model.layout();
     let gates = layout.bank(Role::Gate).map_or(0, |b| b.count);
     let label = |n: usize| Data::Str((1..=n).map(|k| k.to_string()).collect());
+    let experts = match &saved.fitted.experts {
+        Experts::Named(names) => Data::Str(names.clone()),
+        _ => label(model.experts()),
+    };
     let mut vars = vec![
-        var("expert", &["expert"], label(model.experts())),
+        var("expert", &["expert"], experts),
         var("gate", &["gate"], label(gates)),
         var("input", &["input"], Data::Str(saved.inputs.clone())),
         index("feature", layout.features),
@@ -175,10 +200,20 @@ fn sample_stats(draws: &Draws) -> Group {
 
 /// The log likelihood of each row and draw, in the user's units: a density of y carries
 /// `-log scale`.
-fn log_likelihood(fitted: &Fitted, target: &str, x: &[f64], y: &[f64]) -> gpfuse::Result<Group> {
+fn log_likelihood(
+    fitted: &Fitted,
+    target: &str,
+    x: &[f64],
+    y: &[f64],
+    predictions: Option<&Predictions>,
+) -> gpfuse::Result<Group> {
     let scaler = &fitted.scaler;
     let scaled: Vec<f64> = y.iter().map(|v| scaler.target.apply(*v)).collect();
     let data = Rows::new(&scaler.scale_inputs(x), scaler.inputs.len(), &scaled)?;
+    let data = match fitted.given(x, predictions)? {
+        Some(given) => data.given_by(given),
+        None => data,
+    };
     let mut posterior = Posterior::new(fitted.model.clone(), Arc::new(data))?;
     let mut values = vec![0.0; y.len() * fitted.draws.len()];
     for (q, out) in fitted.draws.iter().zip(values.chunks_exact_mut(y.len())) {
@@ -242,6 +277,7 @@ fn own_group(saved: &Saved) -> serde_json::Result<Group> {
             vars.push(var("anchors", &["anchor", "input"], Data::F64(basis.points())));
         }
     }
+    experts::write(&saved.fitted, &mut dims, &mut vars);
     Ok(group("gpfuse", &dims, vars))
 }
 
@@ -258,10 +294,27 @@ impl<'a> Reader<'a> {
         var.map(|v| &v.data).ok_or(format!("has no `{}/{name}`", self.0.name))
     }
 
+    /// The size of a dimension.
+    fn size(&self, name: &str) -> Result<usize, String> {
+        let found = self.0.dims.iter().find(|d| d.0 == name);
+        found.map(|d| d.1).ok_or(format!("has no dimension `{}/{name}`", self.0.name))
+    }
+
     fn numbers(&self, name: &str) -> Result<&'a [f64], String> {
         match self.data(name)? {
             Data::F64(v) => Ok(v),
             _ => Err(format!("`{}/{name}` does not hold numbers", self.0.name)),
+        }
+    }
+
+    /// Whole numbers that count something.
+    fn counts(&self, name: &str) -> Result<Vec<usize>, String> {
+        let wrong = || format!("`{}/{name}` does not hold whole numbers from 0", self.0.name);
+        match self.data(name)? {
+            Data::I64(v) => {
+                v.iter().map(|n| usize::try_from(*n).map_err(|_| wrong())).collect()
+            }
+            _ => Err(wrong()),
         }
     }
 
@@ -310,10 +363,7 @@ fn read(tree: &Tree) -> Result<Saved, String> {
         (Ok(omega), _) => Rff::new(settings.kernel, omega.to_vec(), inputs.len()).map(Basis::Rff),
         (_, Ok(x)) => Exact::new(settings.kernel, x, inputs.len()).map(Basis::Exact),
         _ => {
-            let Data::I64(sizes) = own.data("sizes")? else {
-                return Err("`gpfuse/sizes` does not hold whole numbers".into());
-            };
-            let sizes = sizes.iter().map(|s| usize::try_from(*s).unwrap_or(0)).collect();
+            let sizes = own.counts("sizes")?;
             let centre = own.numbers("centre")?.to_vec();
             let half_width = own.numbers("half_width")?.to_vec();
             Hilbert::new(settings.kernel, centre, half_width, sizes).map(Basis::Hilbert)
@@ -323,18 +373,16 @@ fn read(tree: &Tree) -> Result<Saved, String> {
     let basis = basis.map_err(plain)?;
     let model = settings.model(basis).map_err(plain)?;
     let draws = read_draws(tree, &model)?;
-    let fitted = Fitted { settings, scaler, model: Arc::new(model), draws, diagnostics };
+    let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len())?;
+    let model = Arc::new(model);
+    let fitted = Fitted { settings, scaler, model, draws, diagnostics, experts, rows };
     Ok(Saved { fitted, inputs, target: own.text("target")?.into() })
 }
 
 fn read_draws(tree: &Tree, model: &Model) -> Result<Draws, String> {
     let posterior = Reader::of(tree, "posterior")?;
     let stats = Reader::of(tree, "sample_stats")?;
-    let size = |name: &str| {
-        let found = posterior.0.dims.iter().find(|d| d.0 == name);
-        found.map(|d| d.1).ok_or(format!("has no dimension `posterior/{name}`"))
-    };
-    let (chains, draws) = (size("chain")?, size("draw")?);
+    let (chains, draws) = (posterior.size("chain")?, posterior.size("draw")?);
     let (all, dim) = (chains * draws, model.dim());
     let mut values = vec![0.0; all * dim];
     for part in &model.layout().parts {

@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use gpfuse::fit::FitSettings;
+use gpfuse::fit::{FitSettings, fit};
 use gpfuse::infer;
 use gpfuse::model::Method;
 use gpfuse::simulate::{Simulate, Simulated};
-use gpfuse_io::model_file;
+use gpfuse_io::model_file::{self, Saved, Training};
 use gpfuse_io::table::write_csv;
 
-use super::{Outcome, fit::fit_named, simulate};
+use super::{Outcome, fit::watched, simulate};
 use crate::args::DemoArgs;
 use crate::print;
 use crate::progress::cancelled;
@@ -18,6 +18,9 @@ use crate::progress::cancelled;
 /// Rows simulated, and every which one of them is kept for testing.
 const ROWS: usize = 600;
 const TEST_EVERY: usize = 4;
+
+/// Experts of each method but het.
+const EXPERTS: usize = 3;
 
 pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     std::fs::create_dir_all(&args.out)
@@ -39,14 +42,18 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let mut reports = Vec::new();
     let head = ["method", "experts", "NLPD", "MC error", "row error", "R-hat", "seconds"];
     let mut table = vec![head.map(String::from).to_vec()];
-    for (method, experts) in [(Method::Het, 1), (Method::Mogpe, 3), (Method::Pogpe, 3)] {
+    for method in [Method::Het, Method::Bhs, Method::Pbhs, Method::Mogpe, Method::Pogpe] {
+        let experts = if method == Method::Het { 1 } else { EXPERTS };
         let sampler = infer::Settings { max_depth: 6, seed: args.seed, ..Default::default() };
         let settings = FitSettings { method, experts, sampler, ..Default::default() }.check()?;
         let begun = Instant::now();
-        let saved = fit_named(&settings, vec!["x".into()], "y", &x, &y, method.name())?;
+        let fitted =
+            watched(method.name(), &settings, |monitor| fit(&x, 1, &y, &settings, monitor))?;
+        let saved = Saved { fitted, inputs: vec!["x".into()], target: "y".into() };
         let seconds = begun.elapsed().as_secs_f64();
-        model_file::save(&args.out.join(format!("{method}.nc")), &saved, &x, &y)?;
-        let scores = saved.fitted.evaluate(&x_test, &y_test)?;
+        let training = Training { x: &x, y: &y, predictions: None };
+        model_file::save(&args.out.join(format!("{method}.nc")), &saved, training)?;
+        let scores = saved.fitted.evaluate(&x_test, None, &y_test)?;
         let rhat = saved.fitted.diagnostics.quantities.first().map(|q| q.rhat_max);
         print::note(&format!("{method}: {seconds:.1} s"));
         table.push(vec![

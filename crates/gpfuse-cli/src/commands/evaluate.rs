@@ -2,24 +2,24 @@
 
 use gpfuse::metrics::{LEVELS, Scores, evaluate};
 
-use super::{Outcome, judged, model_and_rows, threads};
+use super::{Outcome, Query, judged, threads};
 use crate::args::EvaluateArgs;
 use crate::print;
 
 pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     let threads = threads(args.threads)?;
-    let (saved, table, x) = model_and_rows(&args.model, &args.data, true)?;
-    let fitted = &saved.fitted;
-    let y = table.column(&saved.target).unwrap_or_default();
-    let rows = fitted.rows(&x)?;
-    let scores = evaluate(&fitted.predictor().at(&rows, None), y, threads)?;
+    let query = Query::read(&args.model, &args.data, true)?;
+    let (fitted, x) = (&query.saved.fitted, &query.x);
+    let (rows, given) = (fitted.rows(x)?, fitted.given(x, query.predictions.as_ref())?);
+    let y = query.target().unwrap_or_default();
+    let scores = evaluate(&fitted.predictor().at(&rows, given.as_ref()), y, threads)?;
     print::warn(&fitted.diagnostics.warnings);
     if args.json {
         print::json(&json(&scores, fitted.diagnostics.passed()))?;
     } else {
         print::lines(&print::scores(&scores))?;
     }
-    Ok(judged(&saved, args.strict))
+    Ok(judged(&query.saved, args.strict))
 }
 
 /// The scores as JSON, coverages by level.

@@ -1,14 +1,17 @@
 //! `gpfuse fit`: from a table to a model file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use gpfuse::fit::{CheckedFit, fit};
-use gpfuse_io::model_file::{self, Saved};
-use gpfuse_io::table::{Table, header};
+use gpfuse::experts::Assignment;
+use gpfuse::fit::{CheckedFit, Fitted, fit, fit_assigned};
+use gpfuse::infer::Monitor;
+use gpfuse_io::model_file::{self, Saved, Training};
+use gpfuse_io::table::Table;
 
-use super::{Outcome, interleave, judged, refuse_same, refuse_unwritable};
+use super::training::{in_table, inputs, model_out};
+use super::{Outcome, interleave, judged};
 use crate::args::FitArgs;
 use crate::print;
 use crate::progress::{Bars, cancelled, listen};
@@ -19,14 +22,17 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
         Some(path) => Some(Table::read(path, None)?),
         None => None,
     };
-    let settings = options.check(omega.as_ref().map(|table| interleave(&table.columns)))?;
-    let out = args.out.clone().unwrap_or_else(|| default_out(&args.data));
-    if out == Path::new("-") {
-        bail!("a model file cannot go to standard output: give --out a file name");
+    let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, |_| false)?;
+    let settings =
+        options.check(&inputs, omega.as_ref().map(|table| interleave(&table.columns)))?;
+    if settings.method.learns_experts() && args.assign.is_some() {
+        bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
     }
-    refuse_same(&args.data, &out)?;
-    refuse_unwritable(&out)?;
-    let (inputs, table) = training(args)?;
+    let assignment = args.assign.as_deref().map(|p| assignment(p, settings.experts)).transpose()?;
+    let out = model_out(args.out.as_deref(), &args.data)?;
+    let wanted: Vec<&str> =
+        inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
+    let table = Table::read(&args.data, Some(&wanted))?;
     if let Some(omega) = omega.filter(|omega| omega.columns.len() != inputs.len()) {
         let (path, found, wanted) = (omega.path, omega.columns.len(), inputs.len());
         bail!("`{path}`: has {found} columns for {wanted} inputs: give one column per input");
@@ -35,79 +41,54 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let x = interleave(&table.columns[..inputs.len()]);
 
     let begun = Instant::now();
-    let saved = fit_named(&settings, inputs, &args.target, &x, &y, settings.method.name())
-        .map_err(|e| in_table(e, &table.path))?;
+    let fitted = watched(settings.method.name(), &settings, |monitor| match assignment {
+        Some(rows) => fit_assigned(&x, inputs.len(), &y, rows, &settings, monitor),
+        None => fit(&x, inputs.len(), &y, &settings, monitor),
+    })
+    .map_err(|e| in_table(e, &table.path))?;
+    let saved = Saved { fitted, inputs, target: args.target.clone() };
     let seconds = begun.elapsed().as_secs_f64();
-    model_file::save(&out, &saved, &x, &y)?;
-    report(args, &saved, &out, y.len(), seconds)?;
+    model_file::save(&out, &saved, Training { x: &x, y: &y, predictions: None })?;
+    report(&saved, &out, y.len(), seconds, args.json)?;
     if cancelled() {
         return Ok(Outcome::Interrupted);
     }
     Ok(judged(&saved, args.strict))
 }
 
-/// The table's input columns and target, inputs first.
-fn training(args: &FitArgs) -> anyhow::Result<(Vec<String>, Table)> {
-    let inputs = match &args.inputs {
-        Some(inputs) => inputs.clone(),
-        None if args.data == Path::new("-") => {
-            bail!("name the input columns of standard input with --inputs")
+/// Which rows train which expert, and which the weights.
+fn assignment(path: &Path, experts: usize) -> anyhow::Result<Assignment> {
+    let table = Table::read(path, Some(&["row", "expert"]))?;
+    let whole = |name: &str, low: f64, high: f64| -> anyhow::Result<Vec<usize>> {
+        let values = table.column(name).unwrap_or_default();
+        match values.iter().position(|v| v.fract() != 0.0 || *v < low || *v > high) {
+            Some(at) => bail!(
+                "`{}`, row {}, column `{name}`: {} is not a whole number from {low} to {high}",
+                table.path,
+                at + 1,
+                values[at]
+            ),
+            None => Ok(values.iter().map(|v| *v as usize).collect()),
         }
-        None => header(&args.data)?.into_iter().filter(|name| *name != args.target).collect(),
     };
-    if inputs.contains(&args.target) {
-        bail!("column `{}` is both target and input: take it out of --inputs", args.target);
-    }
-    if args.inputs.is_some() && inputs.iter().any(|name| name.trim().is_empty()) {
-        bail!("--inputs has an empty name: separate the names by single commas");
-    }
-    if let Some(i) = (1..inputs.len()).find(|i| inputs[..*i].contains(&inputs[*i])) {
-        bail!("column `{}` stands twice in --inputs: take one out", inputs[i]);
-    }
-    let wanted: Vec<&str> =
-        inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
-    let table = Table::read(&args.data, Some(&wanted))?;
-    if inputs.is_empty() {
-        bail!(
-            "`{}`: has no column besides the target `{}`: add an input column",
-            table.path,
-            args.target
-        );
-    }
-    Ok((inputs, table))
-}
-
-/// Trouble with the data names the table.
-fn in_table(error: anyhow::Error, path: &str) -> anyhow::Error {
-    match error.downcast_ref::<gpfuse::Error>() {
-        Some(gpfuse::Error::Data(problem)) => anyhow!("`{path}`: {problem}"),
-        _ => error,
-    }
-}
-
-/// `run.1.csv.gz` becomes `run.1.nc`, and standard input `model.nc`.
-fn default_out(data: &Path) -> PathBuf {
-    let name = data.file_name().unwrap_or_default().to_string_lossy();
-    let mut stem = name.as_ref();
-    for end in [".gz", ".csv", ".tsv", ".txt", ".parquet"] {
-        stem = stem.strip_suffix(end).unwrap_or(stem);
-    }
-    let stem = if stem.is_empty() || stem == "-" { "model" } else { stem };
-    data.with_file_name(format!("{stem}.nc"))
+    let (rows, to) = (whole("row", 1.0, 1e15)?, whole("expert", 0.0, experts as f64)?);
+    let own = |k: usize| {
+        let pairs = rows.iter().zip(&to).filter(|(_, to)| **to == k);
+        pairs.map(|(row, _)| row - 1).collect::<Vec<usize>>()
+    };
+    let parts = (1..=experts).map(own).collect();
+    Assignment::new(parts, own(0)).map_err(|e| in_table(anyhow!(e), &table.path))
 }
 
 /// Fit with progress bars under a title.
-pub(super) fn fit_named(
-    settings: &CheckedFit,
-    inputs: Vec<String>,
-    target: &str,
-    x: &[f64],
-    y: &[f64],
+pub(super) fn watched(
     title: &str,
-) -> anyhow::Result<Saved> {
+    settings: &CheckedFit,
+    run: impl FnOnce(&dyn Monitor) -> gpfuse::Result<Fitted>,
+) -> anyhow::Result<Fitted> {
     listen()?;
     let bars = Bars::new(title, settings.sampler.chains);
-    let fitted = fit(x, inputs.len(), y, settings, &bars);
+    let fitted = run(&bars);
     bars.clear();
     let fitted = fitted?;
     if fitted.draws.interrupted() {
@@ -119,13 +100,20 @@ pub(super) fn fit_named(
             settings.sampler.draws
         ));
     }
-    Ok(Saved { fitted, inputs, target: target.into() })
+    Ok(fitted)
 }
 
-fn report(args: &FitArgs, saved: &Saved, out: &Path, n: usize, seconds: f64) -> anyhow::Result<()> {
+/// What was fitted, how it went, where it is.
+pub(super) fn report(
+    saved: &Saved,
+    out: &Path,
+    n: usize,
+    seconds: f64,
+    json: bool,
+) -> anyhow::Result<()> {
     let fitted = &saved.fitted;
     print::warn(&fitted.diagnostics.warnings);
-    if args.json {
+    if json {
         return print::json(&serde_json::json!({
             "model": out,
             "rows": n,
@@ -135,12 +123,21 @@ fn report(args: &FitArgs, saved: &Saved, out: &Path, n: usize, seconds: f64) -> 
         }));
     }
     let mut lines = vec![format!(
-        "{} with {} on {n} rows, {}: {seconds:.1} s",
+        "{} with {} on {n} rows{}, {}: {seconds:.1} s",
         fitted.settings.method,
         print::count(fitted.model.experts(), "expert"),
+        stacking(fitted, n),
         print::count(saved.inputs.len(), "input"),
     )];
     lines.extend(print::diagnostics(&fitted.diagnostics));
     lines.push(format!("wrote `{}`", out.display()));
     print::lines(&lines)
+}
+
+/// How many of the rows trained the weights, where not all did.
+fn stacking(fitted: &Fitted, n: usize) -> String {
+    match fitted.rows.len() {
+        own if own < n => format!(" ({own} of them for the weights)"),
+        _ => String::new(),
+    }
 }

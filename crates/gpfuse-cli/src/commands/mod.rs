@@ -6,9 +6,13 @@ mod fit;
 mod inspect;
 mod predict;
 mod simulate;
+mod stack;
+mod training;
 
 use std::path::Path;
 
+use gpfuse::baseline::Predictions;
+use gpfuse::fit::Experts;
 use gpfuse_io::atomic::AtomicFile;
 use gpfuse_io::model_file::{self, Saved};
 use gpfuse_io::table::Table;
@@ -30,6 +34,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Demo(args) => demo::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Fit(args) => fit::run(&args),
+        Command::Stack(args) => stack::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
@@ -50,33 +55,49 @@ fn interleave(columns: &[Vec<f64>]) -> Vec<f64> {
     (0..n).flat_map(|r| columns.iter().map(move |c| c[r])).collect()
 }
 
-/// A model, and the columns of a table that it needs: inputs, row-major, and with
-/// `with_target` the target.
-fn model_and_rows(
-    model: &Path,
-    data: &Path,
-    with_target: bool,
-) -> anyhow::Result<(Saved, Table, Vec<f64>)> {
-    let saved = model_file::load(model)?;
-    let mut wanted: Vec<&str> = saved.inputs.iter().map(String::as_str).collect();
-    if with_target {
-        wanted.push(&saved.target);
+/// A model and the columns of a table that it needs.
+struct Query {
+    saved: Saved,
+    table: Table,
+    /// Inputs, row-major.
+    x: Vec<f64>,
+    /// What experts made elsewhere say.
+    predictions: Option<Predictions>,
+}
+
+impl Query {
+    /// Read a model, and its inputs and experts from a table; `with_target` its target too.
+    fn read(model: &Path, data: &Path, with_target: bool) -> anyhow::Result<Query> {
+        let saved = model_file::load(model)?;
+        let names = match &saved.fitted.experts {
+            Experts::Named(names) => names.as_slice(),
+            _ => &[],
+        };
+        let columns = training::expert_columns(names);
+        let wanted = saved.inputs.iter().chain(&columns).chain(with_target.then_some(&saved.target));
+        let wanted: Vec<&str> = wanted.map(String::as_str).collect();
+        let table = Table::read(data, Some(&wanted))?;
+        let x = interleave(&table.columns[..saved.inputs.len()]);
+        let predictions = training::predictions(&table, names)?;
+        let outside = saved.fitted.outside(&x);
+        if let Some(first) = outside.first() {
+            crate::print::note(&format!(
+                "warning: `{}`: {} of {} rows (first: row {}) lie beyond the box of the model's \
+                 Hilbert basis, where its predictions mean nothing: fit on a wider range or with \
+                 --basis rff",
+                table.path,
+                outside.len(),
+                table.rows,
+                first + 1
+            ));
+        }
+        Ok(Query { saved, table, x, predictions })
     }
-    let table = Table::read(data, Some(&wanted))?;
-    let x = interleave(&table.columns[..saved.inputs.len()]);
-    let outside = saved.fitted.outside(&x);
-    if let Some(first) = outside.first() {
-        crate::print::note(&format!(
-            "warning: `{}`: {} of {} rows (first: row {}) lie beyond the box of the model's \
-             Hilbert basis, where its predictions mean nothing: fit on a wider range or with \
-             --basis rff",
-            table.path,
-            outside.len(),
-            table.rows,
-            first + 1
-        ));
+
+    /// The target, if it was read.
+    fn target(&self) -> Option<&[f64]> {
+        self.table.column(&self.saved.target)
     }
-    Ok((saved, table, x))
 }
 
 /// A long run must not end at a folder that does not exist.

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use anyhow::bail;
+use gpfuse::fit::Experts;
 use gpfuse::predict::{ExpertSummary, FusedBlock};
 use gpfuse::random::{Purpose, stream};
 use gpfuse_io::table::CsvSink;
 
-use super::{Outcome, model_and_rows, refuse_same, refuse_unwritable, threads};
+use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
 use crate::args::PredictArgs;
 
 /// Rows that are predicted before any is written: memory does not grow with the table.
@@ -36,22 +37,33 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
         refuse_unwritable(out)?;
     }
     let threads = threads(args.threads)?;
-    let (saved, table, x) = model_and_rows(&args.model, &args.data, args.density)?;
+    let query = Query::read(&args.model, &args.data, args.density)?;
+    let saved = &query.saved;
     let inputs = saved.inputs.len();
-    let y = if args.density { table.column(&saved.target) } else { None };
+    let y = if args.density { query.target() } else { None };
     let predictor = saved.fitted.predictor();
-    let each = if args.experts { saved.fitted.model.experts() } else { 0 };
-    let names = column_names(args, &saved.inputs, each);
+    let labels = match (&saved.fitted.experts, args.experts) {
+        (_, false) => Vec::new(),
+        (Experts::Named(names), _) => names.clone(),
+        _ => (1..=saved.fitted.model.experts()).map(|k| format!("expert_{k}")).collect(),
+    };
+    let each = labels.len();
+    let names = column_names(args, &saved.inputs, &labels);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut sink = CsvSink::create(args.out.as_deref(), &names)?;
     let mut line = Vec::with_capacity(names.len());
-    for (part, x) in x.chunks(ROWS_AT_ONCE * inputs).enumerate() {
-        let rows = saved.fitted.rows(x)?.numbered_from(part * ROWS_AT_ONCE);
+    for (part, x) in query.x.chunks(ROWS_AT_ONCE * inputs).enumerate() {
+        let first = part * ROWS_AT_ONCE;
+        let rows = saved.fitted.rows(x)?.numbered_from(first);
+        let own = first..first + rows.len();
+        let said = query.predictions.as_ref().map(|all| all.part(own)).transpose()?;
+        let given = saved.fitted.given(x, said.as_ref())?;
+        let given = given.as_ref();
         let experts = match args.experts {
-            true => predictor.experts(&rows, None, WEIGHT_LEVEL, threads)?,
+            true => predictor.experts(&rows, given, WEIGHT_LEVEL, threads)?,
             false => Vec::new(),
         };
-        let blocks = predictor.fused(&rows, None, threads, |block| summaries(args, block, y))?;
+        let blocks = predictor.fused(&rows, given, threads, |block| summaries(args, block, y))?;
         let blocks: gpfuse::Result<Vec<_>> = blocks.into_iter().collect();
         for (row, own) in blocks?.into_iter().flatten().enumerate() {
             line.clear();
@@ -65,17 +77,17 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The columns written: inputs, then predictions, then `each` experts.
-fn column_names(args: &PredictArgs, inputs: &[String], each: usize) -> Vec<String> {
+/// The columns written: inputs, then predictions, then the experts by their labels.
+fn column_names(args: &PredictArgs, inputs: &[String], experts: &[String]) -> Vec<String> {
     let mut names = vec!["mean".to_string(), "sd".into()];
     names.extend(args.quantiles.iter().map(|p| format!("q{p}")));
     if args.density {
         names.extend(["log_density", "pit", "crps"].map(String::from));
     }
     names.extend((1..=args.samples).map(|i| format!("sample_{i}")));
-    for k in 1..=each {
+    for expert in experts {
         let columns = ["weight", "weight_low", "weight_high", "mean", "sd"];
-        names.extend(columns.map(|c| format!("{c}_expert_{k}")));
+        names.extend(columns.map(|c| format!("{c}_{expert}")));
     }
     // An input may be called like a column of the predictions.
     let input = |name: &String| match names.contains(name) {

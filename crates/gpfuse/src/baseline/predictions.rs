@@ -1,5 +1,7 @@
 //! What a rule is given: the experts' predictions, the stacking set, the prior of the target.
 
+use std::ops::Range;
+
 use crate::math::HALF_LN_TWO_PI;
 use crate::{Error, Result};
 
@@ -44,6 +46,17 @@ impl Predictions {
             }
         }
         Ok(Predictions { mean, sd })
+    }
+
+    /// Those at some of the rows only.
+    ///
+    /// # Errors
+    /// If there are no such rows.
+    pub fn part(&self, rows: Range<usize>) -> Result<Predictions> {
+        let cut = |all: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            all.iter().map(|v| v.get(rows.clone()).unwrap_or_default().to_vec()).collect()
+        };
+        Predictions::new(cut(&self.mean), cut(&self.sd))
     }
 
     /// The number of experts K.

@@ -50,6 +50,11 @@ impl Data {
         Ok(Data { given: Some(Given::new(mean, sd)?), ..self })
     }
 
+    /// The same from predictions that are laid out already.
+    pub fn given_by(self, given: Given) -> Data {
+        Data { given: Some(given), ..self }
+    }
+
     /// The predictions of given experts.
     pub(super) fn given(&self) -> Option<&Given> {
         self.given.as_ref()

@@ -1,0 +1,62 @@
+//! `gpfuse stack`: weights for experts made anywhere, from a table of their predictions.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{anyhow, bail};
+use gpfuse::fit::stack;
+use gpfuse::model::Method;
+use gpfuse_io::model_file::{self, Saved, Training};
+use gpfuse_io::table::{Table, header};
+
+use super::fit::{report, watched};
+use super::training::{expert_columns, expert_names, in_table, inputs, model_out, predictions};
+use super::{Outcome, interleave, judged};
+use crate::args::StackArgs;
+use crate::progress::cancelled;
+
+pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
+    let mut options = args.options.clone().with_file(args.settings.as_deref())?;
+    let method = *options.method.get_or_insert(Method::Pbhs);
+    if method.learns_experts() {
+        bail!("setting `method`: `{method}` learns experts of its own: use bhs or pbhs");
+    }
+    if args.data == Path::new("-") {
+        bail!("`stack` reads its table twice and cannot read standard input: give a file");
+    }
+    let expert = |name: &str| name.starts_with("mean_") || name.starts_with("sd_");
+    let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, expert)?;
+    let names = expert_names(&args.data, &header(&args.data)?, &inputs)?;
+    if let Some(k) = options.experts.filter(|k| *k != names.len()) {
+        let found = names.len();
+        bail!("setting `experts`: {k}, but the table has {found}: leave it out");
+    }
+    options.experts = Some(names.len());
+    let omega = match &options.omega {
+        Some(path) => Some(interleave(&Table::read(path, None)?.columns)),
+        None => None,
+    };
+    let settings = options.check(&inputs, omega)?;
+    let out = model_out(args.out.as_deref(), &args.data)?;
+    let columns = expert_columns(&names);
+    let wanted = inputs.iter().chain([&args.target]).chain(&columns);
+    let wanted: Vec<&str> = wanted.map(String::as_str).collect();
+    let table = Table::read(&args.data, Some(&wanted))?;
+    let x = interleave(&table.columns[..inputs.len()]);
+    let y = table.column(&args.target).unwrap_or_default().to_vec();
+    let said = predictions(&table, &names)?.ok_or_else(|| anyhow!("there are no experts"))?;
+
+    let begun = Instant::now();
+    let fitted = watched(settings.method.name(), &settings, |monitor| {
+        stack(&x, inputs.len(), &y, names, &said, &settings, monitor)
+    })
+    .map_err(|e| in_table(e, &table.path))?;
+    let saved = Saved { fitted, inputs, target: args.target.clone() };
+    let seconds = begun.elapsed().as_secs_f64();
+    model_file::save(&out, &saved, Training { x: &x, y: &y, predictions: Some(&said) })?;
+    report(&saved, &out, y.len(), seconds, args.json)?;
+    if cancelled() {
+        return Ok(Outcome::Interrupted);
+    }
+    Ok(judged(&saved, args.strict))
+}
