@@ -193,7 +193,7 @@ impl Gradient for &Problem<'_, '_> {
             // A flat place ends the climb.
             return Ok((-value, vec![0.0; p.len()]));
         }
-        grad.iter_mut().for_each(|g| *g = -self.unit * *g);
+        grad.iter_mut().for_each(|g| *g *= -self.unit);
         if self.free == Free::Common {
             grad = vec![grad[0], grad[1..last].iter().sum(), grad[last]];
         }

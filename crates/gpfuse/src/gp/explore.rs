@@ -23,8 +23,8 @@ const SOME: usize = 5;
 const PART: usize = 64;
 /// The share of the objective that a step must gain: in a climb that may be the last one, in one
 /// with a part of the rows, and in one with a common lengthscale that others follow.
-const FINE: f64 = 1e-8;
-const COARSE: f64 = 1e-6;
+const FINE: f64 = 1e-7;
+const COARSE: f64 = 1e-5;
 const ROUGH: f64 = 1e-4;
 /// The length of the first step, from a guess and from the end of a climb with fewer rows.
 const FAR: f64 = 1.0;
