@@ -273,7 +273,7 @@ pub(crate) struct FitOptions {
     /// Inputs of one expert, separated by commas; once for each expert.
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) expert_inputs: Option<Vec<String>>,
-    /// Share of the rows that trains the weights of bhs and pbhs, not the experts [default: 0.5].
+    /// Share of the rows that trains the weights of bhs and pbhs, not the experts [default: 0.2].
     #[arg(long, value_name = "SHARE")]
     pub(crate) hold_out: Option<f64>,
     /// Kernel of the experts of bhs and pbhs [default: rbf].

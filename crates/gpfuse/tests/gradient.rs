@@ -59,6 +59,10 @@ fn compare(recipe: Recipe) -> [f64; 2] {
 /// All kernels, bases, inputs and numbers of experts of one method. The number of rows goes
 /// round with them: one row, less than a block, more than a block.
 fn sweep(method: Method, normalised: bool) {
+    sweep_form(method, normalised, false);
+}
+
+fn sweep_form(method: Method, normalised: bool, robust: bool) {
     let shapes = [
         (On::Rff, 1, 4),
         (On::Rff, 2, 3),
@@ -69,7 +73,7 @@ fn sweep(method: Method, normalised: bool) {
         (On::Exact, 2, 0),
         (On::Exact, 5, 0),
     ];
-    let mut seed = 1000 * (1 + method as u64) + 500 * u64::from(normalised);
+    let mut seed = 1000 * (1 + method as u64) + 500 * u64::from(normalised) + 250 * u64::from(robust);
     let mut worst = [0.0_f64; 2];
     for (j, kernel) in Kernel::ALL.into_iter().enumerate() {
         for (i, (basis, inputs, size)) in shapes.into_iter().enumerate() {
@@ -80,7 +84,7 @@ fn sweep(method: Method, normalised: bool) {
                 let most = if basis == On::Exact { 20 } else { 70 };
                 let rows = [1, 7, most][(i + j + k) % 3];
                 let recipe =
-                    Recipe { method, normalised, kernel, basis, inputs, experts, rows, size, seed };
+                    Recipe { method, normalised, robust, kernel, basis, inputs, experts, rows, size, seed };
                 let found = compare(recipe);
                 worst = [worst[0].max(found[0]), worst[1].max(found[1])];
             }
@@ -117,6 +121,12 @@ fn het_agrees() {
 #[test]
 fn normalised_pbhs_agrees() {
     sweep(Method::Pbhs, true);
+}
+
+#[test]
+fn robust_pbhs_agrees() {
+    sweep_form(Method::Pbhs, false, true);
+    sweep_form(Method::Pbhs, true, true);
 }
 
 #[test]

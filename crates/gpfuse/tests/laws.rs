@@ -343,7 +343,7 @@ proptest! {
                 let (mut first, mut second, mut density) = (0.0, 0.0, 0.0);
                 for banks in &banks {
                     let experts = book.experts_at(banks, &book.x[row], row);
-                    for [w, m, sd] in book.components(&experts) {
+                    for [w, m, sd] in book.components(banks, &experts) {
                         let (m, sd, w) = (shift + scale * m, scale * sd, w / draws.len() as f64);
                         first += w * (m - shift);
                         second += w * ((m - shift).powi(2) + sd * sd);

@@ -165,7 +165,7 @@ fn a_fit_has_the_same_bits_on_any_number_of_threads() {
                 ..FitSettings::default()
             };
             let fitted = fit(&x, 1, &y, &asked.check().unwrap(), &Quiet).unwrap();
-            let scores = fitted.evaluate(&x, &y).unwrap();
+            let scores = fitted.evaluate(&x, None, &y).unwrap();
             (bits(&fitted.draws), scores.nlpd.value.to_bits(), format!("{:?}", fitted.diagnostics))
         };
         let one = with(1, 3);

@@ -71,7 +71,7 @@ fn mixtures(book: &Textbook, draws: &Draws, target: Affine, y: &[f64]) -> Vec<Ro
     let row = |r: usize| {
         let parts = banks.iter().flat_map(|banks| {
             let experts = book.experts_at(banks, &book.x[r], r);
-            book.components(&experts).into_iter().map(|[w, m, sd]| {
+            book.components(banks, &experts).into_iter().map(|[w, m, sd]| {
                 let share = 1.0 / draws.len() as f64;
                 [w * share, target.shift + target.scale * m, target.scale * sd]
             })
@@ -125,6 +125,7 @@ fn scores_of_a_fit_agree_with_their_definitions() {
             let book = Textbook {
                 method,
                 normalised: false,
+                robust: false,
                 experts: fitted.model.experts(),
                 kernel: Kernel::Rbf,
                 functions: Functions::Rff {
@@ -136,7 +137,7 @@ fn scores_of_a_fit_agree_with_their_definitions() {
                 given: None,
             };
             let rows = mixtures(&book, &fitted.draws, fitted.scaler.target, &new_y);
-            let scores = fitted.evaluate(&new_x, &new_y).unwrap();
+            let scores = fitted.evaluate(&new_x, None, &new_y).unwrap();
             agree(&format!("{method} {scaling:?}"), &scores, &rows);
             check_errors(&scores, &rows);
         }
@@ -263,7 +264,7 @@ fn prior_draws(model: &Model, chains: usize, per_chain: usize, seed: u64, shift:
 fn tiny() -> (Arc<Model>, Rows, Vec<f64>) {
     let basis = Basis::Rff(Rff::new(Kernel::Rbf, vec![0.7, -1.9], 1).unwrap());
     let narrow = BankPrior { var: 0.3, ell: 1.0 };
-    let priors = Priors { mu: narrow, log_sd: narrow, gate: narrow };
+    let priors = Priors { mu: narrow, log_sd: narrow, gate: narrow, ..Priors::default() };
     let model = Model::new(Method::Pogpe, 2, basis, priors).unwrap();
     let rows = Rows::new(&[-1.0, -0.3, 0.2, 0.8, 1.5, 2.0], 1).unwrap();
     (Arc::new(model), rows, vec![0.3, -0.8, 0.5, 1.2, -0.4, 0.1])

@@ -37,7 +37,7 @@ impl Default for Settings {
         Settings {
             partition: Partition::Random,
             along: 0,
-            hold_out: 0.5,
+            hold_out: 0.2,
             kernel: Kernel::Rbf,
             objective: Objective::Map,
             inputs: Vec::new(),

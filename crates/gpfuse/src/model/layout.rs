@@ -47,8 +47,10 @@ pub enum Kind {
     Scale,
     /// The noise floor under the product; the flat vector holds its logarithm.
     Floor,
-    /// The share of rows in the tails; the flat vector holds its logit.
+    /// The odds of the product's tails against it; the flat vector holds their logarithm.
     Tail,
+    /// The odds of the linear pool against the product; the flat vector holds their logarithm.
+    Blend,
 }
 
 impl Kind {
@@ -56,8 +58,7 @@ impl Kind {
     pub fn natural(self, q: f64) -> f64 {
         match self {
             Kind::Theta => q,
-            Kind::Tail => 1.0 / (1.0 + (-q).exp()),
-            Kind::Var | Kind::Ell | Kind::Scale | Kind::Floor => q.exp(),
+            _ => q.exp(),
         }
     }
 
@@ -65,8 +66,7 @@ impl Kind {
     pub fn sampled(self, natural: f64) -> f64 {
         match self {
             Kind::Theta => natural,
-            Kind::Tail => (natural / (1.0 - natural)).ln(),
-            Kind::Var | Kind::Ell | Kind::Scale | Kind::Floor => natural.ln(),
+            _ => natural.ln(),
         }
     }
 }
@@ -134,11 +134,15 @@ impl Layout {
         Layout { banks: list, inputs, features, parts }
     }
 
-    /// The same, followed by a scale for each of `experts` given experts, the noise floor and
-    /// the tail.
+    /// The same, followed by a scale for each of `experts` given experts, the noise floor, and the
+    /// odds of tails and linear pool.
     pub fn calibrated(mut self, experts: usize) -> Layout {
-        let kinds =
-            [("scale", experts, Kind::Scale), ("floor", 1, Kind::Floor), ("tail", 1, Kind::Tail)];
+        let kinds = [
+            ("scale", experts, Kind::Scale),
+            ("floor", 1, Kind::Floor),
+            ("tail", 1, Kind::Tail),
+            ("blend", 1, Kind::Blend),
+        ];
         for (name, count, kind) in kinds {
             let (offset, role) = (self.dim(), Role::Calibration);
             self.parts.push(Part { name: name.into(), offset, count, width: 1, kind, role });

@@ -98,7 +98,8 @@ impl Given {
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub(crate) coefs: Coefs,
-    /// The calibration as the flat vector has it: log scales, log floor, logit of the tail.
+    /// The calibration as the flat vector has it: log scales, log floor, log odds of the tails and
+    /// of the linear pool.
     /// Empty where the model has none.
     pub(crate) calibration: Vec<f64>,
 }
@@ -139,7 +140,8 @@ impl Model {
     }
 
     /// The same model of given experts with the robust product instead of the plain one: with a
-    /// learned scale for each expert, a learned noise floor under the product, and tails. The
+    /// learned scale for each expert, a learned noise floor under the product, tails, and a part of
+    /// the linear pool. The
     /// prior of the gates' lengthscales is `2 sqrt(d)` times as wide: with d inputs, two rows are
     /// about `sqrt(2 d)` scales apart, and weights that are to be known at new rows must reach
     /// that far.
@@ -275,11 +277,12 @@ impl Model {
                 experts.log_sd[k] = given.log_sd[k][b];
             }
         }
-        if let [log_scale @ .., floor, tail] = prepared.calibration.as_slice() {
+        if let [log_scale @ .., floor, tail, blend] = prepared.calibration.as_slice() {
             for (log_sd, log_scale) in experts.log_sd.iter_mut().zip(log_scale) {
                 log_sd.iter_mut().for_each(|v| *v += log_scale);
             }
             (experts.floor, experts.tail) = (Lanes::splat(*floor), Lanes::splat(*tail));
+            experts.blend = Lanes::splat(*blend);
         }
         self.gate.weigh(level, &mut experts.log_w);
     }

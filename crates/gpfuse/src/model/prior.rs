@@ -1,6 +1,6 @@
 //! The prior of a bank: `var ~ HalfNormal`, `ell ~ HalfNormal`, `theta ~ N(0, 1)`, in the
 //! sampling space (`log var`, `log ell`, `theta`). Of a calibration: `log scale ~ N(0, .)`,
-//! `floor ~ HalfNormal`, `logit tail ~ N(., 1)`.
+//! `floor ~ HalfNormal`, `log tail ~ N(., 1)`, `log blend ~ N(., 1.5)`.
 //!
 //! For `v = e^q` with `v ~ HalfNormal(s)`:
 //! `log p(q) = log 2 - log(2 pi)/2 - log s - v^2 / (2 s^2) + q`, the last term being the
@@ -36,13 +36,15 @@ pub struct CalibrationPrior {
     pub scale: f64,
     /// Scale of the half-normal prior of the noise floor.
     pub floor: f64,
-    /// The median share of rows in the tails, below 1/2.
+    /// The median odds of the product's tails against it.
     pub tail: f64,
+    /// The median odds of the linear pool against the product.
+    pub blend: f64,
 }
 
 impl Default for CalibrationPrior {
     fn default() -> Self {
-        CalibrationPrior { scale: 0.5, floor: 0.1, tail: 0.02 }
+        CalibrationPrior { scale: 0.5, floor: 0.1, tail: 0.02, blend: 0.25 }
     }
 }
 
@@ -81,33 +83,30 @@ impl Priors {
 
     /// Refuse scales that are not positive and finite.
     pub fn check(&self) -> Result<()> {
-        let CalibrationPrior { scale, floor, tail } = self.calibration;
+        let CalibrationPrior { scale, floor, tail, blend } = self.calibration;
         let banks = [Role::Mu, Role::LogSd, Role::Gate].map(|role| (role, self.of(role)));
         let scales = banks.into_iter().flat_map(|(r, p)| [(r, "var", p.var), (r, "ell", p.ell)]);
-        let own = [("scale", scale), ("floor", floor), ("tail", tail)];
+        let own = [("scale", scale), ("floor", floor), ("tail", tail), ("blend", blend)];
         for (role, name, s) in scales.chain(own.map(|(n, s)| (Role::Calibration, n, s))) {
             if !(s.is_finite() && s > 0.0) {
                 let problem = format!("{}.{name} = {s} must be positive", role.name());
                 return Err(Error::setting("priors", problem));
             }
         }
-        if tail >= 0.5 {
-            let problem = format!("calibration.tail = {tail} must lie below 0.5");
-            return Err(Error::setting("priors", problem));
-        }
         Ok(())
     }
 
     /// The prior of the numbers of a part.
     fn law(&self, part: &Part) -> Law {
-        let CalibrationPrior { scale, floor, tail } = self.calibration;
+        let CalibrationPrior { scale, floor, tail, blend } = self.calibration;
         match part.kind {
             Kind::Var => Law::LogHalfNormal(self.of(part.role).var),
             Kind::Ell => Law::LogHalfNormal(self.of(part.role).ell),
             Kind::Theta => Law::Normal(0.0, 1.0),
             Kind::Scale => Law::Normal(0.0, scale),
             Kind::Floor => Law::LogHalfNormal(floor),
-            Kind::Tail => Law::Normal(Kind::Tail.sampled(tail), 1.0),
+            Kind::Tail => Law::Normal(tail.ln(), 1.0),
+            Kind::Blend => Law::Normal(blend.ln(), 1.5),
         }
     }
 

@@ -2,7 +2,8 @@
 //! and its robust form, each with its value, its adjoints and its fused components.
 //!
 //! A pool sees a block of rows: for each expert k the mean `mu`, the log standard deviation
-//! `log_sd` and the log weight `log_w`; for the robust pool also its floor and tail. To add a pool, write its file and give it a line in
+//! `log_sd` and the log weight `log_w`; for the robust pool also its floor and
+//! odds. To add a pool, write its file and give it a line in
 //! each `match` here.
 
 mod linear;
@@ -22,7 +23,7 @@ pub enum Pool {
     Linear,
     /// `prod_k N(mu_k, sd_k^2)^w_k`, normalised; weights positive.
     LogLinear,
-    /// The same over a noise floor, with tails.
+    /// The same over a noise floor, with tails and a part of the linear pool.
     Robust,
 }
 
@@ -37,8 +38,10 @@ pub struct ExpertBlock {
     pub log_w: Vec<Lanes>,
     /// The robust pool's noise floor, as the log of its standard deviation.
     pub floor: Lanes,
-    /// The robust pool's share of wide rows, as its logit.
+    /// The log odds of the robust pool's tails against its product.
     pub tail: Lanes,
+    /// The log odds of the robust pool's linear part against its product.
+    pub blend: Lanes,
 }
 
 impl ExpertBlock {
@@ -46,7 +49,14 @@ impl ExpertBlock {
     pub fn new(experts: usize) -> ExpertBlock {
         let lanes = || vec![Lanes::splat(0.0); experts];
         let none = Lanes::splat(0.0);
-        ExpertBlock { mu: lanes(), log_sd: lanes(), log_w: lanes(), floor: none, tail: none }
+        ExpertBlock {
+            mu: lanes(),
+            log_sd: lanes(),
+            log_w: lanes(),
+            floor: none,
+            tail: none,
+            blend: none,
+        }
     }
 
     /// The number of experts.
@@ -72,7 +82,7 @@ impl Pool {
         match self {
             Pool::Linear => experts,
             Pool::LogLinear => 1,
-            Pool::Robust => 2,
+            Pool::Robust => 2 + experts,
         }
     }
 

@@ -1,24 +1,29 @@
-//! The robust log-linear pool: the product of the experts, a noise floor under it, and tails.
+//! The robust log-linear pool: the product of the experts over a noise floor, with tails and a
+//! part of the linear pool.
 //!
 //! `t_k = log w_k - 2 log sd_k`, `tau = sum_k exp(t_k)` and `m = sum_k tau_k mu_k / tau` are those
 //! of the log-linear pool. Experts that are too sure of themselves make `1/tau` as small as they
-//! like; the floor s holds the variance up, `v = 1/tau + s^2`, and a share e of the rows is
-//! allowed to lie [`WIDE`] times as far out:
-//! `p(y) = (1 - e) N(y; m, v) + e N(y; m, WIDE^2 v)`.
+//! like; the floor s holds variances up, `v = 1/tau + s^2`. Some rows lie [`WIDE`] times as far
+//! out, and where experts disagree their product may be wrong altogether, so
+//! `p(y) = a N(y; m, v) + b N(y; m, WIDE^2 v) + c sum_k N(y; mu_k, v_k) / K`, `v_k = sd_k^2 + s^2`,
+//! with shares `(a, b, c)` proportional to `(1, e^tail, e^blend)`.
 //!
-//! With `L = log v`, `rho = 1 / (tau v)`, `z^2 = (y - m)^2 / v`, the responsibility r of the wide
-//! component and `c = (1 - r) + r / WIDE^2`: `d L = (c z^2 - 1) / 2`, `d m = c (y - m) / v`, and
-//! with `dL/dlog tau = -rho`, `dL/dlog s = 2 (1 - rho)`, `p_k = tau_k / tau`:
-//! `d mu_k = p_k dm`, `d t_k = p_k ((mu_k - m) dm - rho dL)`, `d log_w_k = d t_k`,
-//! `d log_sd_k = -2 d t_k`, `d log s = 2 (1 - rho) dL`, `d logit e = r - e`.
+//! With `L = log v`, `rho = 1 / (tau v)`, `z^2 = (y - m)^2 / v`, the responsibilities `A`, `B`,
+//! `C_k` of the components and `f = A + B / WIDE^2`: `dL = (f z^2 - A - B) / 2`,
+//! `dm = f (y - m) / v`; with `dL/dlog tau = -rho`, `dL/dlog s = 2 (1 - rho)`, `p_k = tau_k / tau`,
+//! `d t_k = p_k ((mu_k - m) dm - rho dL)`. The linear part adds, with `z_k^2 = (y - mu_k)^2 / v_k`,
+//! `r_k = sd_k^2 / v_k` and `g_k = C_k (z_k^2 - 1) / 2`:
+//! `d mu_k = p_k dm + C_k (y - mu_k) / v_k`, `d log_sd_k = -2 d t_k + 2 r_k g_k`,
+//! `d log_w_k = d t_k`, `d log s = 2 (1 - rho) dL + sum_k 2 (1 - r_k) g_k`,
+//! `d tail = B - b`, `d blend = sum_k C_k - c`.
 
 use super::log_linear::precision;
 use super::{Components, ExpertBlock};
-use crate::math::simd::vectorised;
+use crate::math::simd::{Level, vectorised};
 use crate::math::{HALF_LN_TWO_PI, Lanes, ROWS, exp, fma, ln};
 
-/// How many times as wide as the narrow component the wide one is.
-pub(super) const WIDE: f64 = 4.0;
+/// How many times as wide as the product its tails are.
+const WIDE: f64 = 4.0;
 
 /// Beyond this many standard deviations the log density stays where it is.
 const FARTHEST: f64 = 1e150;
@@ -29,23 +34,28 @@ vectorised! {
     );
 }
 
-/// `log(1 - e)` and `log e` of a logit.
+/// The logarithms of the shares of product, tails and linear pool.
 #[inline(always)]
-fn log_shares<const FMA: bool>(logit: f64) -> (f64, f64) {
-    // log(1 + exp(-|logit|)), so that nothing overflows.
-    let size = logit.abs();
-    let more = ln::<FMA>(1.0 + exp::<FMA>(-size));
-    let (minus, plus) = (-0.5 * (size + logit), 0.5 * (logit - size));
-    (minus - more, plus - more)
+fn log_shares<const FMA: bool>(tail: f64, blend: f64) -> [f64; 3] {
+    let top = tail.max(blend).max(0.0);
+    let sum = exp::<FMA>(-top) + exp::<FMA>(tail - top) + exp::<FMA>(blend - top);
+    let total = top + ln::<FMA>(sum);
+    [-total, tail - total, blend - total]
 }
 
-/// The logarithm of the variance, and the share of the product in it, given `log tau`.
+/// The logarithm of `e^log_var + s^2`, and the share of the first in it.
 #[inline(always)]
-fn variance<const FMA: bool>(log_tau: f64, log_floor: f64) -> (f64, f64) {
-    let (product, floor) = (-log_tau, 2.0 * log_floor);
-    let top = if product > floor { product } else { floor };
-    let log_v = top + ln::<FMA>(exp::<FMA>(product - top) + exp::<FMA>(floor - top));
-    (log_v, exp::<FMA>(product - log_v))
+fn over_floor<const FMA: bool>(log_var: f64, log_floor: f64) -> (f64, f64) {
+    let floor = 2.0 * log_floor;
+    let top = if log_var > floor { log_var } else { floor };
+    let total = top + ln::<FMA>(exp::<FMA>(log_var - top) + exp::<FMA>(floor - top));
+    (total, exp::<FMA>(log_var - total))
+}
+
+/// How many standard deviations `y` is from `mean`.
+#[inline(always)]
+fn distance(y: f64, mean: f64, per_sd: f64) -> f64 {
+    ((y - mean) * per_sd).clamp(-FARTHEST, FARTHEST)
 }
 
 #[inline(always)]
@@ -55,36 +65,72 @@ fn log_density_kernel<const FMA: bool>(
     log_density: &mut Lanes,
     d: &mut ExpertBlock,
 ) {
-    let (mut log_tau, mut mean) = (Lanes::splat(0.0), Lanes::splat(0.0));
+    let none = Lanes::splat(0.0);
+    let (mut log_tau, mut mean) = (none, none);
     precision::<FMA>(experts, &mut d.log_w, &mut log_tau, &mut mean);
-    // The pull on the mean and on log tau.
-    let (mut pull, mut push) = (Lanes::splat(0.0), Lanes::splat(0.0));
+    let (mut narrow, mut wide, mut top) = (none, none, none);
+    let log_count = (experts.experts() as f64).ln();
     for r in 0..ROWS {
-        let (log_v, rho) = variance::<FMA>(log_tau[r], experts.floor[r]);
-        let per_sd = exp::<FMA>(-0.5 * log_v);
-        let z = ((y[r] - mean[r]) * per_sd).clamp(-FARTHEST, FARTHEST);
-        let (narrow, wide) = log_shares::<FMA>(experts.tail[r]);
-        let q = fma::<FMA>(-0.5 * z, z, narrow);
-        let q_wide = fma::<FMA>(-0.5 / (WIDE * WIDE) * z, z, wide - WIDE.ln());
-        let top = if q > q_wide { q } else { q_wide };
-        let (p, p_wide) = (exp::<FMA>(q - top), exp::<FMA>(q_wide - top));
-        let sum = p + p_wide;
-        log_density[r] = top + ln::<FMA>(sum) - 0.5 * log_v - HALF_LN_TWO_PI;
-        let share = p_wide / sum;
-        let c = fma::<FMA>(share, 1.0 / (WIDE * WIDE) - 1.0, 1.0);
-        let slope = 0.5 * fma::<FMA>(c * z, z, -1.0);
-        pull[r] = c * z * per_sd;
-        push[r] = -rho * slope;
-        d.floor[r] = 2.0 * (1.0 - rho) * slope;
-        d.tail[r] = share - exp::<FMA>(wide);
+        let (log_v, _) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
+        let z = distance(y[r], mean[r], exp::<FMA>(-0.5 * log_v));
+        let [a, b, _] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
+        narrow[r] = fma::<FMA>(-0.5 * z, z, a - 0.5 * log_v);
+        wide[r] = fma::<FMA>(-0.5 / (WIDE * WIDE) * z, z, b - 0.5 * log_v - WIDE.ln());
+        top[r] = if narrow[r] > wide[r] { narrow[r] } else { wide[r] };
     }
     for k in 0..experts.experts() {
+        let (mu, log_sd, q) = (&experts.mu[k], &experts.log_sd[k], &mut d.mu[k]);
+        for r in 0..ROWS {
+            let (log_v, _) = over_floor::<FMA>(2.0 * log_sd[r], experts.floor[r]);
+            let z = distance(y[r], mu[r], exp::<FMA>(-0.5 * log_v));
+            let [_, _, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
+            q[r] = fma::<FMA>(-0.5 * z, z, c - log_count - 0.5 * log_v);
+            top[r] = if q[r] > top[r] { q[r] } else { top[r] };
+        }
+    }
+    // Responsibilities: of the product, its tails, and each expert.
+    let mut sum = none;
+    for r in 0..ROWS {
+        narrow[r] = exp::<FMA>(narrow[r] - top[r]);
+        wide[r] = exp::<FMA>(wide[r] - top[r]);
+        sum[r] = narrow[r] + wide[r];
+    }
+    for q in d.mu.iter_mut() {
+        for r in 0..ROWS {
+            q[r] = exp::<FMA>(q[r] - top[r]);
+            sum[r] += q[r];
+        }
+    }
+    let (mut pull, mut push) = (none, none);
+    for r in 0..ROWS {
+        log_density[r] = top[r] + ln::<FMA>(sum[r]) - HALF_LN_TWO_PI;
+        sum[r] = 1.0 / sum[r];
+        let (near, far) = (narrow[r] * sum[r], wide[r] * sum[r]);
+        let (log_v, rho) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
+        let per_sd = exp::<FMA>(-0.5 * log_v);
+        let z = distance(y[r], mean[r], per_sd);
+        let f = fma::<FMA>(far, 1.0 / (WIDE * WIDE), near);
+        let slope = 0.5 * fma::<FMA>(f * z, z, -(near + far));
+        pull[r] = f * z * per_sd;
+        push[r] = -rho * slope;
+        let [_, b, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
+        d.floor[r] = 2.0 * (1.0 - rho) * slope;
+        d.tail[r] = far - exp::<FMA>(b);
+        d.blend[r] = 1.0 - near - far - exp::<FMA>(c);
+    }
+    for k in 0..experts.experts() {
+        let (mu, log_sd) = (&experts.mu[k], &experts.log_sd[k]);
         let (d_mu, d_log_sd, d_log_w) = (&mut d.mu[k], &mut d.log_sd[k], &mut d.log_w[k]);
         for r in 0..ROWS {
-            let p = d_log_w[r];
-            d_mu[r] = p * pull[r];
-            d_log_w[r] = p * fma::<FMA>(pull[r], experts.mu[k][r] - mean[r], push[r]);
-            d_log_sd[r] = -2.0 * d_log_w[r];
+            let (p, own) = (d_log_w[r], d_mu[r] * sum[r]);
+            let (log_v, share) = over_floor::<FMA>(2.0 * log_sd[r], experts.floor[r]);
+            let per_sd = exp::<FMA>(-0.5 * log_v);
+            let z = distance(y[r], mu[r], per_sd);
+            let slope = own * fma::<FMA>(z, z, -1.0);
+            d_mu[r] = fma::<FMA>(p, pull[r], own * z * per_sd);
+            d_log_w[r] = p * fma::<FMA>(pull[r], mu[r] - mean[r], push[r]);
+            d_log_sd[r] = fma::<FMA>(share, slope, -2.0 * d_log_w[r]);
+            d.floor[r] = fma::<FMA>(1.0 - share, slope, d.floor[r]);
         }
     }
 }
@@ -94,24 +140,30 @@ vectorised! {
 }
 
 #[inline(always)]
-fn fuse_kernel<const FMA: bool>(
-    experts: &ExpertBlock,
-    share: &mut [Lanes],
-    out: &mut Components,
-) {
+fn fuse_kernel<const FMA: bool>(experts: &ExpertBlock, share: &mut [Lanes], out: &mut Components) {
     let (mut log_tau, mut mean) = (Lanes::splat(0.0), Lanes::splat(0.0));
     precision::<FMA>(experts, share, &mut log_tau, &mut mean);
     for r in 0..ROWS {
-        let (log_v, _) = variance::<FMA>(log_tau[r], experts.floor[r]);
-        let (narrow, wide) = log_shares::<FMA>(experts.tail[r]);
+        let (log_v, _) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
+        let [a, b, _] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
         let sd = exp::<FMA>(0.5 * log_v);
-        (out.log_weight[0][r], out.log_weight[1][r]) = (narrow, wide);
+        (out.log_weight[0][r], out.log_weight[1][r]) = (a, b);
         (out.sd[0][r], out.sd[1][r]) = (sd, WIDE * sd);
     }
     (out.mean[0], out.mean[1]) = (mean, mean);
+    let log_count = (experts.experts() as f64).ln();
+    for k in 0..experts.experts() {
+        out.mean[2 + k] = experts.mu[k];
+        for r in 0..ROWS {
+            let (log_v, _) = over_floor::<FMA>(2.0 * experts.log_sd[k][r], experts.floor[r]);
+            let [_, _, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
+            out.log_weight[2 + k][r] = c - log_count;
+            out.sd[2 + k][r] = exp::<FMA>(0.5 * log_v);
+        }
+    }
 }
 
-pub(super) fn fuse(level: crate::math::simd::Level, experts: &ExpertBlock, out: &mut Components) {
+pub(super) fn fuse(level: Level, experts: &ExpertBlock, out: &mut Components) {
     let mut share = vec![Lanes::splat(0.0); experts.experts()];
     fuse_into(level, experts, &mut share, out);
 }

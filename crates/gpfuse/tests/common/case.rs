@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{BankPrior, Data, Given, Method, Model, Posterior, Priors};
+use gpfuse::model::{BankPrior, CalibrationPrior, Data, Given, Method, Model, Posterior, Priors};
 use gpfuse::random::{Purpose, stream};
 use rand_distr::{Distribution, StandardNormal};
 
@@ -24,6 +24,7 @@ pub(crate) enum On {
 pub(crate) struct Recipe {
     pub(crate) method: Method,
     pub(crate) normalised: bool,
+    pub(crate) robust: bool,
     pub(crate) kernel: Kernel,
     pub(crate) basis: On,
     pub(crate) inputs: usize,
@@ -40,6 +41,7 @@ impl Recipe {
         Recipe {
             method,
             normalised: false,
+            robust: false,
             kernel: Kernel::Rbf,
             basis: if seed.is_multiple_of(2) { On::Hilbert } else { On::Rff },
             inputs: 1,
@@ -63,6 +65,7 @@ pub(crate) fn odd_priors() -> Priors {
         mu: BankPrior { var: 2.5, ell: 0.7 },
         log_sd: BankPrior { var: 0.6, ell: 1.7 },
         gate: BankPrior { var: 3.1, ell: 1.3 },
+        calibration: CalibrationPrior { scale: 0.4, floor: 0.3, tail: 0.07, blend: 0.4 },
     }
 }
 
@@ -112,6 +115,9 @@ impl Case {
         if r.normalised {
             model = model.normalised();
         }
+        if r.robust {
+            model = model.robust();
+        }
         let mut data = Data::new(&x.concat(), r.inputs, &y).unwrap();
         if let Some((mean, sd)) = &given {
             data = data.with_given(mean, sd).unwrap();
@@ -125,9 +131,11 @@ impl Case {
             q.extend(vector(bank.count * model.layout().features, 1.0));
         }
         assert_eq!(q.len(), gps * (per_gp + model.layout().features));
+        q.extend(vector(model.dim() - q.len(), 1.0));
         let textbook = Textbook {
             method: r.method,
             normalised: r.normalised,
+            robust: r.robust,
             experts,
             kernel: r.kernel,
             functions,

@@ -28,6 +28,7 @@ pub(crate) type Predictions = (Vec<Vec<f64>>, Vec<Vec<f64>>);
 pub(crate) struct Textbook {
     pub(crate) method: Method,
     pub(crate) normalised: bool,
+    pub(crate) robust: bool,
     pub(crate) experts: usize,
     pub(crate) kernel: Kernel,
     pub(crate) functions: Functions,
@@ -60,6 +61,8 @@ pub(crate) struct Banks {
     mu: Vec<Gp>,
     log_sd: Vec<Gp>,
     gate: Vec<Gp>,
+    /// Log scales of the experts, log floor, log odds of tails and linear pool.
+    calibration: Vec<Dual>,
     log_prior: Dual,
 }
 
@@ -194,7 +197,8 @@ impl Textbook {
     pub(crate) fn dim(&self) -> usize {
         let gates = if self.softmax() { self.experts - 1 } else { self.experts };
         let own = if self.learned() { 2 * self.experts } else { 0 };
-        (own + gates) * (1 + self.x[0].len() + self.functions.features())
+        let extra = if self.robust { self.experts + 3 } else { 0 };
+        (own + gates) * (1 + self.x[0].len() + self.functions.features()) + extra
     }
 
     /// Read the banks from a point, each as log var, log ell, theta, and add up their priors.
@@ -232,9 +236,25 @@ impl Textbook {
         };
         let mu = bank(own, 0.0, self.priors.mu);
         let log_sd = bank(own, 0.0, self.priors.log_sd);
-        let gate = bank(gates, gate_mean, self.priors.gate);
-        assert!(rest.is_empty(), "{} numbers too many", rest.len());
-        Banks { mu, log_sd, gate, log_prior }
+        let mut gate_prior = self.priors.gate;
+        if self.robust {
+            gate_prior.ell *= 2.0 * (d as f64).sqrt();
+        }
+        let gate = bank(gates, gate_mean, gate_prior);
+        let calibration = rest.to_vec();
+        if let [log_scale @ .., floor, tail, blend] = calibration.as_slice() {
+            let prior = self.priors.calibration;
+            for q in log_scale {
+                log_prior = log_prior + log_normal(0.0, *q, constant(prior.scale.ln()));
+            }
+            log_prior = log_prior + log_half_normal(*floor, prior.floor);
+            log_prior = log_prior + log_normal(prior.tail.ln(), *tail, constant(0.0));
+            log_prior =
+                log_prior + log_normal(prior.blend.ln(), *blend, constant(1.5_f64.ln()));
+        }
+        let expected = if self.robust { self.experts + 3 } else { 0 };
+        assert_eq!(calibration.len(), expected);
+        Banks { mu, log_sd, gate, calibration, log_prior }
     }
 
     /// The experts at `x`; `row` says which prediction of given experts is meant.
@@ -253,7 +273,10 @@ impl Textbook {
         let one = |k: usize| match &self.given {
             Some((mean, sd)) => Expert {
                 mu: constant(mean[k][row]),
-                log_sd: constant(sd[k][row].ln()),
+                log_sd: match self.robust {
+                    true => constant(sd[k][row].ln()) + banks.calibration[k],
+                    false => constant(sd[k][row].ln()),
+                },
                 log_w: log_w[k],
             },
             None => Expert { mu: at(&banks.mu[k]), log_sd: at(&banks.log_sd[k]), log_w: log_w[k] },
@@ -262,7 +285,11 @@ impl Textbook {
     }
 
     /// The fused density as components: weight, mean, standard deviation.
-    pub(crate) fn components(&self, experts: &[Expert]) -> Vec<[f64; 3]> {
+    pub(crate) fn components(&self, banks: &Banks, experts: &[Expert]) -> Vec<[f64; 3]> {
+        if self.robust {
+            let parts = self.robust_parts(banks, experts).into_iter();
+            return parts.map(|[w, m, log_sd]| [w.value, m.value, log_sd.value.exp()]).collect();
+        }
         if self.log_linear() {
             let (m, log_tau) = fuse(experts);
             return vec![[1.0, m.value, (-0.5 * log_tau.value).exp()]];
@@ -271,11 +298,34 @@ impl Textbook {
         experts.iter().map(one).collect()
     }
 
+    /// The robust product: weight, mean and log standard deviation of its components.
+    fn robust_parts(&self, banks: &Banks, experts: &[Expert]) -> Vec<[Dual; 3]> {
+        let [.., floor, tail, blend] = banks.calibration.as_slice() else {
+            panic!("no calibration")
+        };
+        let (m, log_tau) = fuse(experts);
+        let over = |variance: Dual| (variance + (*floor * 2.0).exp()).ln() * 0.5;
+        let log_sd = over((-log_tau).exp());
+        let total = constant(1.0) + tail.exp() + blend.exp();
+        let mut parts = vec![
+            [constant(1.0) / total, m, log_sd],
+            [tail.exp() / total, m, log_sd + constant(4.0_f64.ln())],
+        ];
+        let each = blend.exp() / total * (1.0 / experts.len() as f64);
+        parts.extend(experts.iter().map(|e| [each, e.mu, over((e.log_sd * 2.0).exp())]));
+        parts
+    }
+
     /// The log likelihood of each row.
     pub(crate) fn pointwise(&self, banks: &Banks) -> Vec<Dual> {
         let one = |row: usize| {
             let experts = self.experts_at(banks, &self.x[row], row);
             let y = self.y[row];
+            if self.robust {
+                let parts = self.robust_parts(banks, &experts).into_iter();
+                let joint = parts.map(|[w, m, log_sd]| w.ln() + log_normal(y, m, log_sd));
+                return log_sum_exp(&joint.collect::<Vec<_>>());
+            }
             if self.log_linear() {
                 let (m, log_tau) = fuse(&experts);
                 return log_normal(y, m, -(log_tau * 0.5));
