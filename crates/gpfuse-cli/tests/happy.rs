@@ -99,6 +99,21 @@ fn pogpe_on_both_bases() {
 }
 
 #[test]
+fn experts_first_then_weights() {
+    let place = Place::new();
+    let table = tour(&place, "--method bhs --hold-out 0.4", "bhs", 3);
+    assert!(weight_sums(&table).iter().all(|sum| (sum - 1.0).abs() < 1e-9));
+    tour(&place, "--method pbhs --experts 2", "pbhs", 2);
+    let seen = place.done("inspect d.nc").out;
+    for word in ["scale of expert 2", "floor", "expert 1: rbf kernel on 16 rows"] {
+        assert!(seen.contains(word), "{word}: {seen}");
+    }
+    tour(&place, "--method pbhs --plain --partition kernels --experts 2", "pbhs", 2);
+    assert!(!place.done("inspect d.nc").out.contains("floor"));
+    tour(&place, "--method pbhs --along x --experts 2 --expert-kernel matern32", "pbhs", 2);
+}
+
+#[test]
 fn het_has_one_expert() {
     let place = Place::new();
     tour(&place, "--method het", "het", 1);

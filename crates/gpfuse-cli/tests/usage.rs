@@ -8,19 +8,21 @@ use std::io::{BufRead, BufReader, Read};
 
 use common::{Place, SMALL};
 
-const FLAGS: [(&str, &str); 6] = [
+/// The flags that every fitting command shares.
+const SHARED: &str = "method experts partition along expert-inputs hold-out expert-kernel \
+                      expert-objective plain basis frequencies scheme omega size box kernel \
+                      normalise scaling no-scale sampler metric chains warmup draws max-depth \
+                      hmc-depth target-accept start candidates start-steps seed threads";
+
+const FLAGS: [(&str, &str); 7] = [
     ("demo", "out seed json"),
     (
         "simulate",
         "out truth n experts inputs low high mean-lengthscale gate-lengthscale \
          log-sd-lengthscale log-sd-mean kernel seed",
     ),
-    (
-        "fit",
-        "target inputs out method experts basis frequencies scheme omega size box kernel normalise \
-         scaling no-scale sampler metric chains warmup draws max-depth hmc-depth target-accept \
-         start candidates start-steps seed threads settings strict json",
-    ),
+    ("fit", "target inputs out assign SHARED settings strict json"),
+    ("stack", "target inputs out SHARED settings strict json"),
     ("predict", "out quantiles experts density samples seed threads"),
     ("evaluate", "json strict threads"),
     ("inspect", "json strict"),
@@ -45,6 +47,7 @@ fn help_and_version() {
             .filter_map(|line| line.trim().strip_prefix("--"))
             .filter_map(|line| line.split_whitespace().next())
             .collect();
+        let flags = flags.replace("SHARED", SHARED);
         assert_eq!(mentioned, flags.split_whitespace().collect::<Vec<_>>(), "{command}");
         // No flag without a word about it.
         assert!(!help.contains("\n\n\n"), "{help}");
@@ -71,7 +74,7 @@ fn the_settings_file_knows_the_flags_that_the_help_names() {
 fn usage_errors_are_one_line() {
     let place = Place::new();
     let cases: [(&str, &[&str]); 11] = [
-        ("fit d.csv --target y --method gp", &["'gp'", "--method", "mogpe, pogpe, het"]),
+        ("fit d.csv --target y --method gp", &["'gp'", "--method", "bhs, pbhs, mogpe, pogpe, het"]),
         ("fit d.csv --target y --kernel cubic", &["'cubic'", "rbf, matern12, matern32"]),
         ("fit d.csv --target y --wat", &["unexpected argument '--wat'"]),
         ("fit d.csv --target y --chain 3", &["'--chain'", "similar argument exists: '--chains'"]),

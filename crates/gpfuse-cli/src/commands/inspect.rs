@@ -1,6 +1,8 @@
 //! `gpfuse inspect`: what is in a model file.
 
 use gpfuse::basis::Basis;
+use gpfuse::experts::Expert;
+use gpfuse::fit::Experts;
 use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
 use gpfuse_io::model_file::{self, Saved};
@@ -52,12 +54,44 @@ fn describe(saved: &Saved) -> anyhow::Result<Vec<String>> {
         format!("seed {}, {}, {} parameters", settings.sampler.seed, drawn, fitted.model.dim()),
         String::new(),
     ];
+    out.extend(experts(saved));
     out.extend(print::table(&hyperparameters(saved)));
     out.push(String::new());
     out.extend(approximation(saved)?);
     out.push(String::new());
     out.extend(print::diagnostics(&fitted.diagnostics));
     Ok(out)
+}
+
+/// What is known about given experts.
+fn experts(saved: &Saved) -> Vec<String> {
+    let mut out: Vec<String> = match &saved.fitted.experts {
+        Experts::Learned => return Vec::new(),
+        Experts::Named(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            vec![format!("experts made elsewhere: {}", names.join(", "))]
+        }
+        Experts::Trained(experts) => {
+            let each = |(k, expert): (usize, &Expert)| {
+                let (gp, hyper) = (&expert.gp, expert.gp.hyper());
+                let ell = expert.columns.iter().zip(&hyper.ell);
+                let ell = ell.map(|(i, ell)| format!("{ell:.2} of `{}`", saved.inputs[*i]));
+                format!(
+                    "expert {}: {} kernel on {}; sd {:.2}, noise {:.3}, lengthscales {}",
+                    k + 1,
+                    gp.kernel(),
+                    print::count(gp.rows(), "row"),
+                    hyper.var.sqrt(),
+                    hyper.noise.sqrt(),
+                    ell.collect::<Vec<_>>().join(", ")
+                )
+            };
+            experts.iter().enumerate().map(each).collect()
+        }
+    };
+    out.push(format!("weights learned from {}", print::count(saved.fitted.rows.len(), "row")));
+    out.push(String::new());
+    out
 }
 
 /// The error of the basis against its kernel, at the posterior median lengthscales of each
@@ -110,15 +144,23 @@ fn hyperparameters(saved: &Saved) -> Vec<Vec<String>> {
     let mut rows = vec![head.map(String::from).to_vec()];
     let fitted = &saved.fitted;
     for part in fitted.model.layout().parts.iter().filter(|p| p.kind != Kind::Theta) {
-        for i in 0..part.width {
+        // The experts of a scale are given: each is known by its label.
+        let each = part.kind == Kind::Scale;
+        for i in 0..if each { part.count } else { part.width } {
             let own = |q: &[f64]| {
                 let places = (0..part.count).map(|k| part.offset + k * part.width + i);
-                places.map(|at| part.kind.natural(q[at])).collect::<Vec<f64>>()
+                let places: Vec<usize> =
+                    if each { vec![part.offset + i] } else { places.collect() };
+                places.iter().map(|at| part.kind.natural(q[*at])).collect::<Vec<f64>>()
             };
             let mut values: Vec<f64> = fitted.draws.iter().flat_map(own).collect();
             let s = gpfuse::predict::Summary::of(&mut values, 0.9);
             let name = match part.kind {
                 Kind::Ell => format!("{} of `{}`", part.name, saved.inputs[i]),
+                Kind::Scale => match &fitted.experts {
+                    Experts::Named(names) => format!("{} of `{}`", part.name, names[i]),
+                    _ => format!("{} of expert {}", part.name, i + 1),
+                },
                 _ => part.name.clone(),
             };
             rows.push([s.mean, s.low, s.high].iter().fold(vec![name], |mut row, v| {

@@ -1,0 +1,128 @@
+//! Experts made elsewhere, and rows that are given to experts.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::{Place, ROWS, SMALL, Table};
+
+/// A folder with `p.csv`: the table `d.csv` with two experts, one good and one not.
+fn place() -> Place {
+    let place = Place::new();
+    let d = Table::parse(&place.text("d.csv"));
+    let (x, y) = (d.column("x"), d.column("y"));
+    let mut text = String::from("x,y,mean_good,sd_good,mean_bad,sd_bad\n");
+    for r in 0..ROWS {
+        let wobble = 0.2 * (7.0 * r as f64).sin();
+        text += &format!("{},{},{},0.3,{},0.1\n", x[r], y[r], y[r] + wobble, y[r] + 9.0 * wobble);
+    }
+    place.write("p.csv", text);
+    place
+}
+
+fn stack(place: &Place, flags: &str) {
+    place.done(&format!("stack p.csv --target y {SMALL} {flags}"));
+}
+
+#[test]
+fn weights_go_to_the_better_expert_under_its_name() {
+    let place = place();
+    for flags in ["--method bhs", "", "--plain", "--basis exact", "--basis rff"] {
+        let flags = if flags.contains("rff") { "--basis rff --frequencies 5" } else { flags };
+        let small = if flags.contains("basis") { SMALL.replace("--size 8 ", "") } else { SMALL.into() };
+        place.done(&format!("stack p.csv --target y {small} {flags}"));
+        let table = place.done("predict p.nc p.csv --experts --density").table();
+        let (good, bad) = (table.column("weight_good"), table.column("weight_bad"));
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+        if flags.contains("bhs") {
+            assert!(mean(&good) > 0.7, "{flags}: {}", mean(&good));
+            assert!((0..ROWS).all(|r| (good[r] + bad[r] - 1.0).abs() < 1e-9));
+        }
+        // The bad expert is off by 1.2 and sure to 0.1: on its own its NLPD is above 50.
+        let scores = place.done("evaluate p.nc p.csv --json").json();
+        let nlpd = scores["nlpd"]["value"].as_f64().unwrap();
+        assert!(nlpd < 1.5, "{flags}: {nlpd}");
+        let seen = place.done("inspect p.nc").out;
+        assert!(seen.contains("`good`, `bad`"), "{seen}");
+    }
+}
+
+#[test]
+fn equal_and_constant_experts_are_no_trouble() {
+    let place = place();
+    let d = Table::parse(&place.text("d.csv"));
+    let (x, y) = (d.column("x"), d.column("y"));
+    let mut text = String::from("x,y,mean_a,sd_a,mean_b,sd_b\n");
+    (0..ROWS).for_each(|r| text += &format!("{},{},0.5,1,0.5,1\n", x[r], y[r]));
+    place.write("p.csv", text);
+    for method in ["bhs", "pbhs"] {
+        stack(&place, &format!("--method {method}"));
+        let table = place.done("predict p.nc p.csv").table();
+        assert!(table.column("mean").iter().all(|m| (m - 0.5).abs() < 1e-6), "{method}");
+    }
+}
+
+#[test]
+fn one_expert_is_calibrated_by_pbhs_and_refused_by_bhs() {
+    let place = place();
+    let text: Vec<String> = (place.text("p.csv").lines())
+        .map(|line| line.split(',').take(4).collect::<Vec<_>>().join(","))
+        .collect();
+    place.write("p.csv", text.join("\n"));
+    stack(&place, "");
+    place.done("evaluate p.nc p.csv");
+    let bhs = format!("stack p.csv --target y --method bhs {SMALL} --out b.nc");
+    place.refused(&bhs, 1, &["`experts`", "one expert has no weights to learn", "pbhs"]);
+}
+
+#[test]
+fn bad_tables_are_named() {
+    let place = place();
+    let whole = place.text("p.csv");
+    let cases: [(&str, &str, &[&str]); 6] = [
+        ("mean_good", "mean_god", &["`mean_god` has no partner `sd_god`", "`p.csv`"]),
+        ("sd_bad", "sd_good", &["`sd_good`", "both named"]),
+        ("mean_good,sd_good,mean_bad,sd_bad", "a,b,c,d", &["has no experts", "mean_NAME"]),
+        (",0.3,", ",0,", &["`p.csv`, row 1, column `sd_good`: 0", "above 0"]),
+        (",0.3,", ",-0.3,", &["row 1, column `sd_good`: -0.3"]),
+        (",0.3,", ",inf,", &["`p.csv`", "`sd_good`", "inf"]),
+    ];
+    for (from, to, words) in cases {
+        place.write("p.csv", whole.replacen(from, to, 1));
+        place.refused(&format!("stack p.csv --target y {SMALL}"), 1, words);
+    }
+    place.write("p.csv", whole.lines().take(2).collect::<Vec<_>>().join("\n"));
+    place.refused(&format!("stack p.csv --target y {SMALL}"), 1, &["one row cannot be fitted"]);
+    place.write("p.csv", &whole);
+    for (flags, words) in [
+        ("--method mogpe", "learns experts of its own: use bhs or pbhs"),
+        ("--experts 3", "3, but the table has 2"),
+        ("--inputs y", "both target and input"),
+    ] {
+        place.refused(&format!("stack p.csv --target y {flags} {SMALL}"), 1, &[words]);
+    }
+    stack(&place, "");
+    place.refused("predict p.nc d.csv", 1, &["`mean_good`", "`d.csv`"]);
+}
+
+#[test]
+fn given_rows_train_their_experts_and_overlap_is_refused() {
+    let place = Place::new();
+    let rows = |stacking: std::ops::RangeInclusive<usize>| {
+        let mut text = String::from("row,expert\n");
+        (1..=14).for_each(|row| text += &format!("{row},1\n"));
+        (15..=28).for_each(|row| text += &format!("{row},2\n"));
+        stacking.for_each(|row| text += &format!("{row},0\n"));
+        text
+    };
+    let fit = format!("fit d.csv --target y --method pbhs --experts 2 --assign a.csv {SMALL}");
+    place.write("a.csv", rows(29..=ROWS));
+    assert!(place.done(&fit).out.contains("(12 of them for the weights)"));
+    place.write("a.csv", rows(23..=ROWS));
+    place.refused(&fit, 1, &["`a.csv`", "expert 2 was trained on 6 of the 18 stacking rows"]);
+    place.write("a.csv", rows(29..=ROWS + 1));
+    place.refused(&fit, 1, &["row 41 is assigned, but there are 40 rows"]);
+    place.write("a.csv", "row,expert\n1,7\n");
+    place.refused(&fit, 1, &["`expert`", "7 is not a whole number from 0 to 2"]);
+    place.refused(&fit.replace("pbhs", "mogpe"), 1, &["`assign`", "is for bhs and pbhs"]);
+}
