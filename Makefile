@@ -5,11 +5,12 @@ VENV := target/venv
 
 .PHONY: test other-sets check golden bench protocol versus clean
 
-# The Rust tests, then real ArviZ on a real model file, then the library's tests on the other
-# instruction sets of this machine.
+# The Rust tests, then real ArviZ on a real model file and experts from real scikit-learn, then the
+# library's tests on the other instruction sets of this machine.
 test: $(VENV)/ready
 	$(CARGO) test --workspace
 	$(VENV)/bin/python tests/arviz_open.py target/debug/gpfuse
+	$(VENV)/bin/python tests/stack_sklearn.py target/debug/gpfuse
 	$(MAKE) other-sets
 
 # The library's tests on each instruction set that the machine has but would not choose; by name,

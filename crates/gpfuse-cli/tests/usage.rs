@@ -64,8 +64,7 @@ fn the_settings_file_knows_the_flags_that_the_help_names() {
     let err = place.run("fit d.csv --target y --settings s.toml").err;
     let (_, known) = err.split_once("expected one of ").unwrap();
     let known: Vec<&str> = known.trim().split(", ").map(|key| key.trim_matches('`')).collect();
-    let shared = FLAGS[2].1.split_whitespace().skip(3);
-    let shared: Vec<&str> = shared.take_while(|flag| *flag != "settings").collect();
+    let shared: Vec<&str> = SHARED.split_whitespace().collect();
     assert_eq!(known.split_last(), Some((&"priors", shared.as_slice())));
     assert!(place.done("fit --help").out.contains("[priors.mu]"));
 }
