@@ -13,10 +13,11 @@ pub(super) fn scene(comparison: &Comparison) -> Scene {
         .map(|entry| row(entry.contestant, entry.outcome.as_ref().ok()))
         .collect();
     let n = comparison.rows;
-    let title = match comparison.left_out {
-        true => format!("NLPD of {} left out in turn, lower is better", print::count(n, "row")),
-        false => format!("NLPD on {}, lower is better", print::count(n, "test row")),
+    let rows_scored = match comparison.left_out {
+        true => format!("of {} left out in turn", print::count(n, "row")),
+        false => format!("on {}", print::count(n, "test row")),
     };
+    let title = format!("NLPD {rows_scored} (nats per row, lower is better)");
     let doubted = rows.iter().any(|row| row.label.starts_with('*'));
     let foot = if doubted { "* its diagnostics do not pass" } else { "" };
     let panels =

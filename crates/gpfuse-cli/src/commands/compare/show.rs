@@ -11,9 +11,8 @@ use crate::print;
 pub(super) fn warn(comparison: &Comparison) {
     for (who, scored) in comparison.scored() {
         let warnings = scored.convergence.iter().flat_map(|c| &c.warnings);
-        let warnings: Vec<String> =
-            warnings.chain(&scored.notes).map(|w| format!("{who}: {w}")).collect();
-        print::warn(&warnings);
+        print::warn(&warnings.map(|w| format!("{who}: {w}")).collect::<Vec<_>>());
+        scored.notes.iter().for_each(|note| print::note(&format!("note: {who}: {note}")));
     }
 }
 
@@ -23,11 +22,12 @@ pub(super) fn table(comparison: &Comparison, experts: usize) -> Vec<String> {
     let start = ["method", "NLPD", "row error", "to best", "its error"];
     let head = [&start[..], middle, &["R-hat", "fit s", "predict s"]].concat();
     let mut rows = vec![head.iter().map(|name| (*name).to_string()).collect::<Vec<_>>()];
-    for (place, entry) in comparison.entries.iter().enumerate() {
+    let best = comparison.scored().next().map(|(_, scored)| scored);
+    for entry in &comparison.entries {
         let mut row = vec![entry.contestant.to_string()];
-        match &entry.outcome {
-            Ok(scored) => row.extend(cells(scored, place == 0)),
-            Err(_) => row.push("failed".into()),
+        match (&entry.outcome, best) {
+            (Ok(scored), Some(best)) => row.extend(cells(scored, best)),
+            _ => row.push("failed".into()),
         }
         rows.push(row);
     }
@@ -42,51 +42,58 @@ pub(super) fn table(comparison: &Comparison, experts: usize) -> Vec<String> {
     out
 }
 
-fn cells(scored: &Scored, best: bool) -> Vec<String> {
-    let mut row = vec![print::judged(&scored.nlpd), print::error(scored.nlpd.se)];
+fn cells(scored: &Scored, best: &Scored) -> Vec<String> {
+    let mut row = vec![print::judged(&scored.nlpd, &best.nlpd), print::error(scored.nlpd.se)];
     row.extend(match scored.difference {
-        Some(d) if !best => [print::supported(d.mean, d.se), print::error(d.se)],
+        Some(d) if !std::ptr::eq(scored, best) => {
+            [print::supported(d.mean, d.se), print::error(d.se)]
+        }
         _ => ["-".into(), "-".into()],
     });
-    match (&scored.scores, scored.trust) {
-        (Some(s), _) => row.extend([&s.crps, &s.rmse, &s.coverage[2]].map(print::judged)),
-        (None, Some(trust)) => {
+    match (&scored.scores, &best.scores, scored.trust) {
+        (Some(own), Some(lead), _) => row.extend([
+            print::judged(&own.crps, &lead.crps),
+            print::judged(&own.rmse, &lead.rmse),
+            print::supported(own.coverage[2].value, own.coverage[2].se),
+        ]),
+        (_, _, Some(trust)) => {
             let khat = trust.worst_khat.map_or("-".into(), |k| format!("{k:.2}"));
             row.push(if trust.bad_rows > 0 { format!("{khat}!") } else { khat });
         }
-        (None, None) => row.push("-".into()),
+        _ => row.push("-".into()),
     }
     let rhat = scored.convergence.as_ref().map(|c| {
         let value = c.rhat_max.map_or("-".into(), |r| format!("{r:.2}"));
         if c.passed { value } else { format!("{value}!") }
     });
     row.push(rhat.unwrap_or_else(|| "-".into()));
-    row.extend([scored.fit_seconds, scored.predict_seconds].map(|s| format!("{s:.2}")));
+    row.extend([scored.fit_seconds, scored.predict_seconds].map(print::seconds));
     row
 }
 
 fn legend(comparison: &Comparison, experts: usize) -> Vec<String> {
     let rows = print::count(comparison.rows, "row");
-    let mut out = vec![match comparison.left_out {
+    let mut out =
+        vec!["NLPD: mean negative log predictive density, lower is better; in nats.".into()];
+    out.push(match comparison.left_out {
         true => format!(
-            "NLPD: mean negative log predictive density of {rows} of the training table, each \
-             left out in turn, in nats; lower is better."
+            "rows: {rows} of the training table, each left out in turn. Joint methods and single-gp \
+             learn\n      from all others, experts only from their own: test rows judge more fairly."
         ),
-        false => format!(
-            "NLPD: mean negative log predictive density of {rows}, in nats; lower is better."
-        ),
-    }];
+        false => format!("rows: {rows} of the test table."),
+    });
+    out.push("row error: of the choice of rows.".into());
     out.push(
-        "row error: of the choice of rows. to best: difference of NLPD to the first line, row by \
-         row; within two of its errors of 0 the two cannot be told apart."
+        "to best: NLPD less that of the first line, row by row; less than two of its errors is no \
+         difference."
             .into(),
     );
     if comparison.scored().any(|(_, s)| doubtful(s)) {
-        out.push("!: its diagnostics do not pass; standard error says why.".into());
+        out.push("!: its diagnostics do not pass; the warnings say why.".into());
     }
     if comparison.entries.iter().any(|e| e.contestant.needs_experts()) {
         out.push(format!(
-            "fit s: with the seconds that training the {} took, wherever they are used.",
+            "fit s: training the {} is counted wherever they are used.",
             print::count(experts, "expert")
         ));
     }
