@@ -14,28 +14,37 @@ pub(super) struct Axis {
     high: f64,
     left: f64,
     right: f64,
+    /// The largest value that is shown.
+    limit: f64,
 }
 
 /// Dots farther from the least than this many times the median one are not worth the room.
 const REACH: f64 = 4.0;
 
+/// The width of a digit on the page, with some room about a number.
+const DIGIT: f64 = 8.0;
+
+/// How far above the least dot a dot may stand to be shown: most do, while a few that are far
+/// worse do not and cannot squash the others.
+pub(super) fn reach(bars: &[Bar]) -> f64 {
+    let mut sorted = bars.to_vec();
+    sorted.sort_by(|a, b| a.centre.total_cmp(&b.centre));
+    let Some(best) = sorted.first() else { return 0.0 };
+    REACH * (sorted[sorted.len() / 2].centre - best.centre).max(best.half)
+}
+
 impl Axis {
-    /// From the page's `left` to its `right`, for bars of which the least is the best: wide enough
-    /// for most, while a few that are far worse lie beyond it.
-    pub(super) fn new(bars: &[Bar], left: f64, right: f64) -> Axis {
-        let mut centres: Vec<f64> = bars.iter().map(|b| b.centre).collect();
-        centres.sort_by(f64::total_cmp);
-        let best = centres.first().copied().unwrap_or(0.0);
-        let half = bars.iter().find(|b| b.centre == best).map_or(0.0, |b| b.half);
-        let median = centres.get(centres.len() / 2).map_or(0.0, |m| m - best);
-        let reach = REACH * median.max(half);
-        let shown = || bars.iter().filter(|b| b.centre <= best + reach);
+    /// From the page's `left` to its `right`, for dots up to `reach` above the least one.
+    pub(super) fn new(bars: &[Bar], reach: f64, left: f64, right: f64) -> Axis {
+        let best = bars.iter().map(|b| b.centre).reduce(f64::min).unwrap_or(0.0);
+        let limit = best + reach;
+        let shown = || bars.iter().filter(|b| b.centre <= limit);
         // A bar that is itself much longer than the reach is cut, not shown in full.
-        let low = shown().map(|b| b.centre - b.half).fold(best, f64::min).max(best - reach);
-        let high = shown().map(|b| b.centre + b.half).fold(best, f64::max).min(best + 1.5 * reach);
+        let low = shown().map(|b| b.centre - b.half).fold(best, f64::min).max(best - 0.5 * reach);
+        let high = shown().map(|b| b.centre + b.half).fold(best, f64::max).min(best + 1.2 * reach);
         let (low, high) = if high > low { (low, high) } else { (low - 1.0, low + 1.0) };
         let margin = 0.04 * (high - low);
-        Axis { low: low - margin, high: high + margin, left, right }
+        Axis { low: low - margin, high: high + margin, left, right, limit }
     }
 
     /// Where a value stands on the page, which may be beyond its ends.
@@ -43,9 +52,9 @@ impl Axis {
         self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
     }
 
-    /// Whether a value is too large to be shown.
+    /// Whether a dot is too far away to be shown.
     pub(super) fn beyond(&self, value: f64) -> bool {
-        value > self.high
+        value > self.limit
     }
 
     /// Where a value stands, at the nearest end if it lies beyond.
@@ -53,16 +62,38 @@ impl Axis {
         self.at(value.clamp(self.low, self.high))
     }
 
-    /// Round numbers, four to eight of them, and the decimals they need.
-    pub(super) fn ticks(&self) -> (Vec<f64>, usize) {
-        let rough = (self.high - self.low) / 5.0;
+    /// The right end on the page.
+    pub(super) fn right(&self) -> f64 {
+        self.right
+    }
+
+    /// Round numbers and how they are written, as many as have room.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let room = self.right - self.left;
+        let fits = |ticks: &Vec<(f64, String)>| {
+            let widest = ticks.iter().map(|(_, s)| s.chars().count()).max().unwrap_or(0);
+            (widest as f64 + 1.0) * DIGIT * ticks.len() as f64 <= room
+        };
+        let tries = [7.0, 5.0, 3.0].map(|parts| self.divided(parts));
+        tries.iter().find(|ticks| fits(ticks)).unwrap_or(&tries[2]).clone()
+    }
+
+    /// Multiples of a round step, about `parts` of them.
+    fn divided(&self, parts: f64) -> Vec<(f64, String)> {
+        let rough = (self.high - self.low) / parts;
         let power = 10.0_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|s| s * power).into_iter().find(|s| *s >= rough);
+        let step = [1.0, 2.0, 5.0].map(|s| s * power).into_iter().find(|s| *s >= rough);
         let step = step.unwrap_or(10.0 * power);
+        // A little more, so that rounding in the power of ten does not cost a decimal.
+        let decimals = (-(step * 1.005).log10().floor()).clamp(0.0, 12.0) as usize;
         let first = (self.low / step).ceil();
-        let count = (self.high / step).floor() - first;
-        let ticks = (0..=count.clamp(0.0, 20.0) as usize).map(|i| (first + i as f64) * step);
-        (ticks.collect(), (-step.log10().floor()).clamp(0.0, 12.0) as usize)
+        let count = ((self.high / step).floor() - first).clamp(0.0, 20.0) as usize;
+        let tick = |i: usize| {
+            // Not minus zero.
+            let value = (first + i as f64) * step + 0.0;
+            (value, format!("{value:.decimals$}").replace('-', "\u{2212}"))
+        };
+        (0..=count).map(tick).collect()
     }
 }
 
@@ -78,8 +109,9 @@ mod tests {
     #[test]
     fn outliers_lie_beyond_the_axis() {
         let most = [1.0, 1.1, 1.2, 1.3, 1.5];
-        let alone = Axis::new(&bars(&most), 0.0, 100.0);
-        let worse = Axis::new(&bars(&[&most[..], &[100.0, 1e6]].concat()), 0.0, 100.0);
+        let axis = |bars: &[Bar]| Axis::new(bars, reach(bars), 0.0, 100.0);
+        let alone = axis(&bars(&most));
+        let worse = axis(&bars(&[&most[..], &[100.0, 1e6]].concat()));
         assert!(worse.beyond(100.0) && worse.beyond(1e6) && !worse.beyond(1.5));
         assert_eq!(worse.within(1e6), 100.0);
         for axis in [alone, worse] {
@@ -93,12 +125,12 @@ mod tests {
         for centres in
             [&[1.0, 1.1][..], &[-3e-7, 5e-7, 1e-6], &[1e6, 2e6, 9e6], &[2.0], &[0.0, 0.0], &[]]
         {
-            let axis = Axis::new(&bars(centres), 0.0, 100.0);
-            let (ticks, decimals) = axis.ticks();
+            let bars = bars(centres);
+            let axis = Axis::new(&bars, reach(&bars), 0.0, 340.0);
+            let ticks = axis.ticks();
             assert!((2..=11).contains(&ticks.len()), "{centres:?}: {ticks:?}");
-            assert!(ticks.iter().all(|t| (-1e-9..100.0 + 1e-9).contains(&axis.at(*t))));
-            let shown: Vec<String> = ticks.iter().map(|t| format!("{t:.decimals$}")).collect();
-            assert!(shown.windows(2).all(|w| w[0] != w[1]), "{shown:?}");
+            assert!(ticks.iter().all(|t| (-1e-6..340.0 + 1e-6).contains(&axis.at(t.0))));
+            assert!(ticks.windows(2).all(|w| w[0].1 != w[1].1), "{ticks:?}");
         }
     }
 }

@@ -5,7 +5,7 @@
 use kuva::render::color::Color;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 
-use super::axis::{Axis, Bar};
+use super::axis::{Axis, Bar, reach};
 
 /// What a row is about, which decides its mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,23 +98,29 @@ pub(crate) fn forest(
     scene.add(text(EDGE, 24.0, title, 15, TextAnchor::Start, INK, true));
     for (i, row) in rows.iter().enumerate() {
         let y = middle(i);
-        scene.add(line((left[0], y), (left[1] + PANEL, y), FAINT, 1.0));
         let end = left[0] - 10.0;
         scene.add(text(end, y + 4.0, &row.label, TEXT, TextAnchor::End, INK, false));
-        if row.bars.is_none() {
-            scene.add(text(left[0] + 8.0, y + 4.0, "failed", TEXT, TextAnchor::Start, GREY, false));
+        match row.bars {
+            Some(_) => scene.add(line((left[0], y), (left[1] + PANEL, y), FAINT, 1.0)),
+            None => {
+                let start = left[0] + 8.0;
+                scene.add(text(start, y + 4.0, "failed", TEXT, TextAnchor::Start, GREY, false));
+            }
         }
     }
+    let scored: Vec<[Bar; 2]> = rows.iter().filter_map(|row| row.bars).collect();
+    // The same for both panels, so that a dot is shown in both or in neither.
+    let reach = reach(&scored.iter().map(|bars| bars[0]).collect::<Vec<Bar>>());
     for (p, title) in panels.into_iter().enumerate() {
         let (from, to) = (left[p], left[p] + PANEL);
         scene.add(text(0.5 * (from + to), TOP - 14.0, title, TEXT, TextAnchor::Middle, INK, false));
-        let bars: Vec<Bar> = rows.iter().filter_map(|r| Some(r.bars?[p])).collect();
-        let axis = Axis::new(&bars, from, to);
+        let bars: Vec<Bar> = scored.iter().map(|bars| bars[p]).collect();
+        let axis = Axis::new(&bars, reach, from, to);
         frame(&mut scene, &axis, from, to, bottom, unit);
         // What all others are measured against.
         if let Some(best) = bars.first() {
             let x = axis.at(best.centre);
-            scene.add(dashed((x, TOP), (x, bottom)));
+            scene.add(dashed((x, TOP), (x, TOP + ROW * bars.len() as f64)));
         }
         for (i, row) in rows.iter().enumerate() {
             if let Some(bars) = row.bars {
@@ -133,11 +139,9 @@ fn middle(row: usize) -> f64 {
 /// The lower line of a panel with its numbers.
 fn frame(scene: &mut Scene, axis: &Axis, from: f64, to: f64, bottom: f64, unit: &str) {
     scene.add(line((from, bottom), (to, bottom), INK, 1.0));
-    let (ticks, decimals) = axis.ticks();
-    for tick in ticks {
+    for (tick, number) in axis.ticks() {
         let x = axis.at(tick);
         scene.add(line((x, bottom), (x, bottom + 4.0), INK, 1.0));
-        let number = format!("{tick:.decimals$}").replace('-', "\u{2212}");
         scene.add(text(x, bottom + 17.0, &number, 11, TextAnchor::Middle, INK, false));
     }
     let centre = 0.5 * (from + to);
@@ -147,11 +151,8 @@ fn frame(scene: &mut Scene, axis: &Axis, from: f64, to: f64, bottom: f64, unit: 
 /// A dot and its error bar, or where it lies beyond the axis an arrow and its value.
 fn draw(scene: &mut Scene, axis: &Axis, kind: Kind, bar: Bar, y: f64) {
     if axis.beyond(bar.centre) {
-        let x = axis.within(bar.centre);
-        let points = vec![(x - 7.0, y - 4.5), (x, y), (x - 7.0, y + 4.5)];
-        let (stroke, stroke_width) = (kind.colour(), 2.0);
-        scene.add(Primitive::PolyLine { points, stroke, stroke_width, stroke_dasharray: None });
-        let value = short(bar.centre);
+        let (x, value) = (axis.right(), short(bar.centre));
+        scene.add(arrow(x, y, 4.5, 7.0, kind));
         return scene.add(text(
             x - 12.0,
             y + 4.0,
@@ -164,13 +165,22 @@ fn draw(scene: &mut Scene, axis: &Axis, kind: Kind, bar: Bar, y: f64) {
     }
     let (low, high) = (bar.centre - bar.half, bar.centre + bar.half);
     scene.add(line((axis.within(low), y), (axis.within(high), y), kind.colour(), 1.8));
-    for end in [low, high] {
+    // An end that is cut off points to where it would be.
+    for (end, back) in [(low, -5.0), (high, 5.0)].into_iter().filter(|_| bar.half > 0.0) {
         let (x, shown) = (axis.at(end), axis.within(end));
-        if (x - shown).abs() < 1e-9 && bar.half > 0.0 {
-            scene.add(line((x, y - 3.0), (x, y + 3.0), kind.colour(), 1.4));
-        }
+        scene.add(match (x - shown).abs() < 1e-9 {
+            true => line((x, y - 3.0), (x, y + 3.0), kind.colour(), 1.4),
+            false => arrow(shown, y, 3.0, back, kind),
+        });
     }
     scene.add(kind.mark(axis.at(bar.centre), y));
+}
+
+/// An open arrowhead at a point, from `back` before it.
+fn arrow(x: f64, y: f64, half: f64, back: f64, kind: Kind) -> Primitive {
+    let points = vec![(x - back, y - half), (x, y), (x - back, y + half)];
+    let (stroke, stroke_width) = (kind.colour(), 1.8);
+    Primitive::PolyLine { points, stroke, stroke_width, stroke_dasharray: None }
 }
 
 /// Three digits are enough for what is far away.

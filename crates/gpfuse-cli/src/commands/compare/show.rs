@@ -84,8 +84,8 @@ fn legend(comparison: &Comparison, experts: usize) -> Vec<String> {
     });
     out.push("row error: of the choice of rows.".into());
     out.push(
-        "to best: NLPD less that of the first line, row by row; less than two of its errors is no \
-         difference."
+        "to best: NLPD less that of the first line, row by row; within two of its errors of 0 \
+         the two cannot be told apart."
             .into(),
     );
     if comparison.scored().any(|(_, s)| doubtful(s)) {
