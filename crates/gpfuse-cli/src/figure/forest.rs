@@ -153,6 +153,7 @@ fn draw(scene: &mut Scene, axis: &Axis, kind: Kind, bar: Bar, y: f64) {
     if axis.beyond(bar.centre) {
         let (x, value) = (axis.right(), short(bar.centre));
         scene.add(arrow(x, y, 4.5, 7.0, kind));
+        scene.add(behind(x - 12.0, y, value.len()));
         return scene.add(text(
             x - 12.0,
             y + 4.0,
@@ -174,6 +175,14 @@ fn draw(scene: &mut Scene, axis: &Axis, kind: Kind, bar: Bar, y: f64) {
         });
     }
     scene.add(kind.mark(axis.at(bar.centre), y));
+}
+
+/// White behind a short number that ends at `x`, so that no line strikes it through.
+fn behind(x: f64, y: f64, digits: usize) -> Primitive {
+    let (width, fill) = (7.0 * digits as f64 + 6.0, Color::Rgb(255, 255, 255));
+    let (stroke, stroke_width, opacity) = (None, None, None);
+    let (x, y, height) = (x - width + 3.0, y - 7.0, 14.0);
+    Primitive::Rect { x, y, width, height, fill, stroke, stroke_width, opacity }
 }
 
 /// An open arrowhead at a point, from `back` before it.

@@ -87,7 +87,8 @@ fn doubt(trust: Trust, rows: usize) -> Option<String> {
     (bad_rows > 0).then(|| {
         format!(
             "{bad_rows} of {rows} rows have a k-hat above {good_khat:.2} (worst: {worst}): its \
-             leave-one-out scores are too good there. Use more draws, or give test rows"
+             leave-one-out scores are not to be trusted there, and as a rule too good. Use more \
+             draws, or give test rows"
         )
     })
 }

@@ -32,7 +32,7 @@ pub enum BasisChoice {
     Exact,
 }
 
-/// Settings of [`fit()`].
+/// Settings of [`fit()`](super::fit()).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FitSettings {
