@@ -144,6 +144,20 @@ fn a_failure_is_an_entry() {
     assert!(reason(&many, "linear-pool").contains("use fewer experts"));
 }
 
+/// The density of a row under a mode that has seen it is no leave-one-out score.
+#[test]
+fn a_mode_leaves_no_row_out() {
+    let (x, y) = rows(11, 1.0);
+    let sampler = infer::Settings { sampler: infer::Sampler::Map, ..settings(2).sampler.clone() };
+    let settings = FitSettings { sampler, ..(*settings(2)).clone() }.check().unwrap();
+    let (known, het) = (Known { x: &x, y: &y }, ["het".parse().unwrap()]);
+    let scored = compare(known, Some(known), 1, &settings, &het, &Quiet).unwrap();
+    assert!(scored.entries[0].outcome.is_ok());
+    let left_out = compare(known, None, 1, &settings, &het, &Quiet).unwrap();
+    let error = left_out.entries[0].outcome.as_ref().unwrap_err().to_string();
+    assert!(error.contains("with 1 draws"), "{error}");
+}
+
 #[test]
 fn what_nobody_can_use_is_refused() {
     let (x, y) = rows(8, 1.0);

@@ -13,6 +13,9 @@ use crate::model::{Data, Posterior};
 use crate::parallel::parallel_with;
 use crate::{Error, Result};
 
+/// With so few draws no k-hat is good, and the scores are those of rows that were kept.
+const FEW: usize = 10;
+
 /// Fit and score a method.
 pub(super) fn run(
     field: &Field<'_>,
@@ -45,6 +48,13 @@ pub(super) fn run(
 /// Leave-one-out scores by Pareto-smoothed importance sampling, in the user's units: with the
 /// target scaled by s, `log p(y) = log p(y / s) - log s`.
 fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
+    let count = fitted.draws.len();
+    if count <= FEW {
+        let problem = format!(
+            "rows cannot be left out with {count} draws: use more than {FEW}, or give test rows"
+        );
+        return Err(Error::Sampling(problem));
+    }
     let learned = fitted.settings.method.learns_experts();
     let (data, rows) = if learned {
         let data = Data::new(&field.scaled.x, field.inputs, &field.scaled.y)?;

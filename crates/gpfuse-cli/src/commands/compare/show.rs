@@ -91,6 +91,13 @@ fn legend(comparison: &Comparison, experts: usize) -> Vec<String> {
     if comparison.scored().any(|(_, s)| doubtful(s)) {
         out.push("!: its diagnostics do not pass; the warnings say why.".into());
     }
+    let first = comparison.scored().next();
+    if let Some((who, _)) = first.filter(|(_, s)| s.trust.is_some_and(|t| t.bad_rows > 0)) {
+        out.push(format!(
+            "{who} stands first by scores that are not to be trusted, and all are measured against \
+             it:\n      use more draws, or give test rows."
+        ));
+    }
     if comparison.entries.iter().any(|e| e.contestant.needs_experts()) {
         out.push(format!(
             "fit s: training the {} is counted wherever they are used.",
