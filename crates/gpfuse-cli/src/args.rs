@@ -1,5 +1,7 @@
 //! What is typed: commands, flags and the settings file, which share one definition.
 
+mod compare;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -16,6 +18,8 @@ use gpfuse::math::simd::Level;
 use gpfuse::model::{Method, Priors};
 use gpfuse::scale::Scaling;
 use serde::{Deserialize, de::DeserializeOwned};
+
+pub(crate) use compare::CompareArgs;
 
 /// Fuse Gaussian-process predictions into one calibrated density.
 ///
@@ -54,6 +58,10 @@ pub(crate) enum Command {
     /// Learn weights for experts made anywhere: a table with their predictions.
     #[command(allow_negative_numbers = true)]
     Stack(Box<StackArgs>),
+    /// Compare every method and fusion rule on the same rows.
+    #[command(allow_negative_numbers = true)]
+    #[command(mut_arg("method", |a| a.hide(true)), mut_arg("plain", |a| a.hide(true)))]
+    Compare(Box<CompareArgs>),
     /// Predict at new rows.
     #[command(allow_negative_numbers = true)]
     Predict(PredictArgs),

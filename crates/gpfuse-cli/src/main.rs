@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod figure;
 mod print;
 mod progress;
 

@@ -39,6 +39,27 @@ pub(crate) fn value(score: &Score) -> String {
     fixed(score.value, digits)
 }
 
+/// A number with no more digits than its error supports.
+pub(crate) fn supported(number: f64, error: Option<f64>) -> String {
+    fixed(number, error.map_or(3, decimals))
+}
+
+/// A score with no more digits than its Monte Carlo error supports, and one more than the error
+/// over rows does: differences on the same rows are finer than the scores. In a column the first
+/// score, `lead`, sets the most.
+pub(crate) fn judged(score: &Score, lead: &Score) -> String {
+    let digits = |s: &Score| {
+        let rows = s.se.map_or(3, decimals) + 1;
+        s.mcse.map_or(rows, |e| decimals(e).min(rows))
+    };
+    fixed(score.value, digits(score).min(digits(lead)))
+}
+
+/// Seconds.
+pub(crate) fn seconds(seconds: f64) -> String {
+    format!("{seconds:.*}", if seconds < 1.0 { 3 } else { 1 })
+}
+
 /// An error with its first significant digit, or a dash.
 pub(crate) fn error(error: Option<f64>) -> String {
     error.filter(|e| e.is_finite()).map_or("-".into(), |e| fixed(e, decimals(e)))

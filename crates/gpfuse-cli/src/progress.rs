@@ -14,16 +14,21 @@ static CANCELLED: AtomicBool = AtomicBool::new(false);
 /// From now on, the first Ctrl-C (or termination signal) asks the run to stop and keep its
 /// draws, and the second one ends the program.
 pub(crate) fn listen() -> anyhow::Result<()> {
+    listen_for("the draws so far")
+}
+
+/// The same, with what is kept.
+pub(crate) fn listen_for(kept: &'static str) -> anyhow::Result<()> {
     static ONCE: OnceLock<Result<(), String>> = OnceLock::new();
     let outcome = ONCE.get_or_init(|| {
-        ctrlc::set_handler(|| {
+        ctrlc::set_handler(move || {
             if CANCELLED.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
             // The terminal has just shown `^C` without a new line.
             let start = if std::io::stderr().is_terminal() { "\n" } else { "" };
             crate::print::note(&format!(
-                "{start}stopping: keeping the draws so far (Ctrl-C again to drop them)"
+                "{start}stopping: keeping {kept} (Ctrl-C again to drop them)"
             ));
         })
         .map_err(|e| e.to_string())

@@ -3,10 +3,12 @@
 //!
 //! Data flows one way: rows -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
 //! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`metrics`]. The rules in
-//! [`baseline`] do without draws and are scored the same way.
+//! [`baseline`] do without draws and are scored the same way; [`compare`] puts all of them side
+//! by side.
 
 pub mod baseline;
 pub mod basis;
+pub mod compare;
 pub mod diagnose;
 mod error;
 pub mod experts;

@@ -182,7 +182,7 @@ fn summarise(
 }
 
 /// The standard error of a mean; none of fewer than two values.
-fn standard_error(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+pub(crate) fn standard_error(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let n = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / n;
     let square = values.map(|v| (v - mean).powi(2)).sum::<f64>();

@@ -1,5 +1,6 @@
 //! The commands: each reads its files, calls the library, writes its files.
 
+mod compare;
 mod demo;
 mod evaluate;
 mod fit;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Fit(args) => fit::run(&args),
         Command::Stack(args) => stack::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
@@ -74,7 +76,8 @@ impl Query {
             _ => &[],
         };
         let columns = training::expert_columns(names);
-        let wanted = saved.inputs.iter().chain(&columns).chain(with_target.then_some(&saved.target));
+        let wanted =
+            saved.inputs.iter().chain(&columns).chain(with_target.then_some(&saved.target));
         let wanted: Vec<&str> = wanted.map(String::as_str).collect();
         let table = Table::read(data, Some(&wanted))?;
         let x = interleave(&table.columns[..saved.inputs.len()]);

@@ -20,6 +20,7 @@
 //! ```
 
 mod constant;
+mod left_out;
 mod predictions;
 mod product;
 mod rule;

@@ -170,6 +170,16 @@ impl<'a> StackingSet<'a> {
         StackingSet { seed, ..self }
     }
 
+    /// With the evidence and the seed of another set of the same experts.
+    pub(super) fn like(self, other: &StackingSet<'a>) -> StackingSet<'a> {
+        StackingSet { log_evidence: other.log_evidence, seed: other.seed, ..self }
+    }
+
+    /// The targets.
+    pub fn targets(&self) -> &'a [f64] {
+        self.y
+    }
+
     /// The experts.
     pub fn experts(&self) -> &'a Predictions {
         self.experts

@@ -107,7 +107,7 @@ impl Assignment {
 
 impl Partition {
     /// Whether experts share the rows out among them.
-    fn shares(self) -> bool {
+    pub(crate) fn shares(self) -> bool {
         !matches!(self, Partition::Kernels | Partition::Inputs)
     }
 }

@@ -18,10 +18,12 @@
 mod domain;
 mod settings;
 mod stacking;
+mod trained;
 
 use std::sync::Arc;
 
 pub use settings::{BasisChoice, CheckedFit, FitSettings};
+pub(crate) use trained::Trained;
 
 use crate::baseline::Predictions;
 use crate::basis::Basis;
@@ -98,14 +100,20 @@ pub fn fit_assigned(
 pub use stacking::stack;
 
 /// A table on the model's scale.
-struct Scaled {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    scaler: Scaler,
+#[derive(Debug, Clone)]
+pub(crate) struct Scaled {
+    pub(crate) x: Vec<f64>,
+    pub(crate) y: Vec<f64>,
+    pub(crate) scaler: Scaler,
 }
 
 impl Scaled {
-    fn new(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<Scaled> {
+    pub(crate) fn new(
+        x: &[f64],
+        inputs: usize,
+        y: &[f64],
+        settings: &CheckedFit,
+    ) -> Result<Scaled> {
         // Shapes and values are checked before they are scaled.
         Data::new(x, inputs, y)?;
         refuse_degenerate(y, settings)?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Exact, Hilbert, Rff, hilbert};
-use crate::experts;
+use crate::experts::{self, Assignment};
 use crate::infer;
 use crate::kernel::Kernel;
 use crate::model::{Method, Model, Priors};
@@ -32,7 +32,7 @@ pub enum BasisChoice {
     Exact,
 }
 
-/// Settings of [`fit()`].
+/// Settings of [`fit()`](super::fit()).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FitSettings {
@@ -149,6 +149,12 @@ impl CheckedFit {
     /// The sampler's settings.
     pub(super) fn sampler(&self) -> &infer::Checked {
         &self.sampler
+    }
+
+    /// Which of `n` rows, with the scaled inputs `x`, train each expert and which the weights.
+    pub(crate) fn assign(&self, x: &[f64], n: usize) -> Result<Assignment> {
+        let (own, k) = (&self.expert, self.experts);
+        Assignment::draw(own.partition, x, n, k, own.hold_out, own.along, self.sampler.seed)
     }
 
     /// The basis of the GPs, which are learned from the scaled inputs `own` and meant for the

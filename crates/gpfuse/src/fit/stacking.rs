@@ -1,6 +1,6 @@
 //! Weights for given experts: trained here on rows of their own, or made elsewhere.
 
-use super::{CheckedFit, Experts, Fitted, Scaled, infer};
+use super::{CheckedFit, Experts, Fitted, Scaled, Trained, infer};
 use crate::baseline::Predictions;
 use crate::experts::{self, Assignment};
 use crate::infer::Monitor;
@@ -18,24 +18,12 @@ pub(super) fn train_and_stack(
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     refuse_joint(settings)?;
-    let Scaled { x, y, scaler } = Scaled::new(x, inputs, y, settings)?;
-    let (seed, threads) = (settings.sampler.seed, settings.sampler.threads);
+    let scaled = Scaled::new(x, inputs, y, settings)?;
     let assignment = match assignment {
         Some(assignment) => assignment.fits(y.len(), settings.experts)?,
-        None => {
-            let (own, k) = (&settings.expert, settings.experts);
-            Assignment::draw(own.partition, &x, y.len(), k, own.hold_out, own.along, seed)?
-        }
+        None => settings.assign(&scaled.x, y.len())?,
     };
-    let trained = experts::train(&x, inputs, &y, &assignment, &settings.expert, seed, threads)?;
-    let rows = assignment.stacking;
-    let own: Vec<f64> =
-        rows.iter().flat_map(|r| &x[r * inputs..(r + 1) * inputs]).copied().collect();
-    let target: Vec<f64> = rows.iter().map(|r| y[*r]).collect();
-    let said = experts::predict(&trained, &own, inputs, threads)?;
-    let data = Data::new(&own, inputs, &target)?.with_given(said.mean(), said.sd())?;
-    let basis = settings.basis(&own, &x, inputs)?;
-    infer(data, basis, Experts::Trained(trained), rows, scaler, settings, monitor)
+    Trained::new(scaled, inputs, assignment, settings)?.stack(settings, monitor)
 }
 
 /// Learn weights for experts made elsewhere, given their names and predictions at the rows of
@@ -86,8 +74,7 @@ pub(super) fn given(
         (Experts::Learned, None) => Ok(None),
         (Experts::Trained(experts), None) => {
             let (inputs, threads) = (fitted.scaler.inputs.len(), fitted.settings.sampler.threads);
-            let said =
-                experts::predict(experts, &fitted.scaler.scale_inputs(x), inputs, threads)?;
+            let said = experts::predict(experts, &fitted.scaler.scale_inputs(x), inputs, threads)?;
             Given::new(said.mean(), said.sd()).map(Some)
         }
         (Experts::Named(_), Some(predictions)) => {
@@ -113,7 +100,8 @@ fn scaled(predictions: &Predictions, target: Affine) -> (Vec<Vec<f64>>, Vec<Vec<
     (mean, each(predictions.sd(), &|v| v / target.scale))
 }
 
-fn refuse_joint(settings: &CheckedFit) -> Result<()> {
+/// A method that learns its experts has no use for others.
+pub(super) fn refuse_joint(settings: &CheckedFit) -> Result<()> {
     if !settings.method.learns_experts() {
         return Ok(());
     }

@@ -1,0 +1,49 @@
+//! What `gpfuse compare` is told.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gpfuse::compare::Contestant;
+
+use super::FitOptions;
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Table to train on, with a header: .csv, .csv.gz, .tsv or .parquet (`-` for CSV on standard
+    /// input).
+    pub(crate) train: PathBuf,
+    /// Table with the same columns to score on. Without it the rows of the training table that
+    /// the weights are learned from are scored, each left out in turn.
+    pub(crate) test: Option<PathBuf>,
+    /// Column to predict.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: String,
+    /// Input columns, separated by commas [default: all but the target].
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) inputs: Option<Vec<String>>,
+    /// Methods to compare, separated by commas [default: all].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = contestants())]
+    pub(crate) methods: Option<Vec<Contestant>>,
+    /// Draw the comparison to this file (.svg or .png).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) figure: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) options: FitOptions,
+    /// Settings file (TOML), as for `gpfuse fit`; flags given here win. Its method is not looked
+    /// at.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Exit with code 3 where a method failed or its diagnostics do not pass.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print the comparison as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn contestants() -> impl TypedValueParser<Value = Contestant> {
+    let names: Vec<&str> = Contestant::all().into_iter().map(Contestant::name).collect();
+    PossibleValuesParser::new(names)
+        .try_map(|name| name.parse::<Contestant>().map_err(|e| e.to_string()))
+}

@@ -1,0 +1,115 @@
+//! `gpfuse compare`: every method on the same rows, as a table and a figure.
+
+mod draw;
+mod show;
+mod watch;
+
+use std::path::Path;
+
+use anyhow::bail;
+use gpfuse::compare::{Comparison, Contestant, Known, Scored, compare};
+use gpfuse_io::table::Table;
+
+use super::training::{in_table, inputs};
+use super::{Outcome, interleave, refuse_unwritable};
+use crate::args::CompareArgs;
+use crate::figure::{self, Format};
+use crate::print;
+use crate::progress::listen_for;
+
+pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
+    refuse_meaningless(args)?;
+    let mut options = args.options.clone().with_file(args.settings.as_deref())?;
+    options.method = None;
+    let inputs = inputs(&args.train, args.inputs.as_deref(), &args.target, |_| false)?;
+    let omega = options.omega.as_deref().map(|path| Table::read(path, None)).transpose()?;
+    let settings =
+        options.check(&inputs, omega.as_ref().map(|table| interleave(&table.columns)))?;
+    let figure = match &args.figure {
+        Some(path) => {
+            let format = Format::of(path)?;
+            refuse_unwritable(path)?;
+            Some((path, format))
+        }
+        None => None,
+    };
+    let wanted: Vec<&str> =
+        inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
+    let train = Rows::read(&args.train, &wanted)?;
+    let test = args.test.as_deref().map(|path| Rows::read(path, &wanted)).transpose()?;
+    if let Some(omega) = omega.filter(|omega| omega.columns.len() != inputs.len()) {
+        let (path, found, wanted) = (omega.path, omega.columns.len(), inputs.len());
+        bail!("`{path}`: has {found} columns for {wanted} inputs: give one column per input");
+    }
+    let chosen = args.methods.clone().unwrap_or_else(Contestant::all);
+
+    listen_for("what is finished")?;
+    let watch = watch::Watch::new(chosen.len(), settings.sampler.chains);
+    let test = test.as_ref().map(Rows::known);
+    let comparison = compare(train.known(), test, inputs.len(), &settings, &chosen, &watch)
+        .map_err(|e| in_table(e.into(), &train.path))?;
+    if let Some((path, format)) = figure {
+        figure::write(path, format, &draw::scene(&comparison))?;
+    }
+    show::warn(&comparison);
+    if args.json {
+        print::json(&show::json(&comparison, settings.experts))?;
+    } else {
+        let mut lines = show::table(&comparison, settings.experts);
+        lines.extend(figure.map(|(path, _)| format!("wrote `{}`", path.display())));
+        print::lines(&lines)?;
+    }
+    outcome(&comparison, args.strict)
+}
+
+/// What is said about one method means nothing where all of them run.
+fn refuse_meaningless(args: &CompareArgs) -> anyhow::Result<()> {
+    if args.options.method.is_some() {
+        bail!("setting `method`: all methods are compared: choose some with --methods");
+    }
+    if args.options.plain.is_some() {
+        bail!("setting `plain`: both forms of pbhs are compared: choose with --methods");
+    }
+    if args.train == Path::new("-") && args.test.as_deref() == Some(Path::new("-")) {
+        bail!("both tables cannot come from standard input: give one of them a file name");
+    }
+    Ok(())
+}
+
+/// Rows of a table.
+struct Rows {
+    path: String,
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl Rows {
+    /// Columns by name, the target last.
+    fn read(path: &Path, wanted: &[&str]) -> anyhow::Result<Rows> {
+        let mut table = Table::read(path, Some(wanted))?;
+        let y = table.columns.pop().unwrap_or_default();
+        Ok(Rows { path: table.path, x: interleave(&table.columns), y })
+    }
+
+    fn known(&self) -> Known<'_> {
+        Known { x: &self.x, y: &self.y }
+    }
+}
+
+fn outcome(comparison: &Comparison, strict: bool) -> anyhow::Result<Outcome> {
+    if comparison.interrupted {
+        return Ok(Outcome::Interrupted);
+    }
+    if comparison.scored().next().is_none() {
+        bail!("every method failed: the table says why");
+    }
+    let failed = comparison.scored().count() < comparison.entries.len();
+    let doubt = failed || comparison.scored().any(|(_, scored)| doubtful(scored));
+    Ok(if strict && doubt { Outcome::Doubtful } else { Outcome::Done })
+}
+
+/// Whether its chains or its leave-one-out scores are not to be trusted.
+fn doubtful(scored: &Scored) -> bool {
+    scored.convergence.as_ref().is_some_and(|c| !c.passed)
+        || scored.trust.is_some_and(|t| t.bad_rows > 0)
+}

@@ -1,0 +1,104 @@
+//! Contestants that are sampled: the methods of this crate.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::entry::Judged;
+use super::field::Field;
+use super::{Contestant, Convergence, Scored, Trust};
+use crate::diagnose::{loo, relative_efficiency};
+use crate::fit::{Fitted, fit};
+use crate::infer::Monitor;
+use crate::model::{Data, Posterior};
+use crate::parallel::parallel_with;
+use crate::{Error, Result};
+
+/// With so few draws no k-hat is good, and the scores are those of rows that were kept.
+const FEW: usize = 10;
+
+/// Fit and score a method.
+pub(super) fn run(
+    field: &Field<'_>,
+    contestant: Contestant,
+    monitor: &dyn Monitor,
+) -> Result<Scored> {
+    let settings = field.settings_of(contestant)?;
+    let begun = Instant::now();
+    let (fitted, before) = if contestant.needs_experts() {
+        let shared = field.experts()?;
+        (shared.trained.stack(&settings, monitor)?, shared.train_seconds)
+    } else {
+        (fit(field.train.x, field.inputs, field.train.y, &settings, monitor)?, 0.0)
+    };
+    if fitted.draws.interrupted() {
+        return Err(Error::Sampling("stopped before all draws were made".into()));
+    }
+    let (fit_seconds, begun) = (before + begun.elapsed().as_secs_f64(), Instant::now());
+    let judged = match field.test {
+        Some(test) => Judged::Test(Box::new(fitted.evaluate(test.x, None, test.y)?)),
+        None => left_out(field, &fitted)?,
+    };
+    let mut scored = Scored::new(judged, fit_seconds, begun.elapsed().as_secs_f64())?;
+    scored.convergence = Some(Convergence::of(&fitted.diagnostics));
+    scored.notes.extend(beyond(field, &fitted));
+    scored.notes.extend(scored.trust.and_then(|trust| doubt(trust, scored.losses.len())));
+    Ok(scored)
+}
+
+/// Leave-one-out scores by Pareto-smoothed importance sampling, in the user's units: with the
+/// target scaled by s, `log p(y) = log p(y / s) - log s`.
+fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
+    let count = fitted.draws.len();
+    if count <= FEW {
+        let problem = format!(
+            "rows cannot be left out with {count} draws: use more than {FEW}, or give test rows"
+        );
+        return Err(Error::Sampling(problem));
+    }
+    let learned = fitted.settings.method.learns_experts();
+    let (data, rows) = if learned {
+        let data = Data::new(&field.scaled.x, field.inputs, &field.scaled.y)?;
+        (data, field.left_out.clone())
+    } else {
+        // All the rows that the weights were learned from.
+        (field.experts()?.trained.data()?, (0..field.left_out.len()).collect())
+    };
+    let posterior = Posterior::new(fitted.model.clone(), Arc::new(data))?;
+    let (threads, all) = (field.settings.sampler.threads, posterior.rows());
+    let log_scale = fitted.scaler.target.scale.ln();
+    let draws: Vec<&[f64]> = fitted.draws.iter().collect();
+    let room = || (posterior.clone(), vec![0.0; all]);
+    let each = parallel_with(draws.len(), threads, room, |(posterior, out), s| {
+        posterior.pointwise(draws[s], out);
+        rows.iter().map(|r| out[*r] - log_scale).collect::<Vec<f64>>()
+    })?;
+    let (log_lik, chains) = (each.concat(), fitted.draws.chains().len());
+    let efficiency = relative_efficiency(&log_lik, rows.len(), chains, threads)?;
+    let scores = loo(&log_lik, rows.len(), &efficiency, threads)?;
+    let trust = Trust::of(&scores);
+    Ok(Judged::LeftOut(scores.pointwise, Some(trust)))
+}
+
+/// Rows that a Hilbert basis does not reach.
+fn beyond(field: &Field<'_>, fitted: &Fitted) -> Option<String> {
+    let outside = fitted.outside(field.test?.x);
+    let first = outside.first()? + 1;
+    Some(format!(
+        "{} of the test rows (first: row {first}) lie beyond the box of its Hilbert basis, where \
+         its predictions mean nothing: train on a wider range or use RFF",
+        outside.len()
+    ))
+}
+
+/// Leave-one-out scores that cannot be trusted.
+fn doubt(trust: Trust, rows: usize) -> Option<String> {
+    let Trust { worst_khat, good_khat, bad_rows } = trust;
+    let worst = worst_khat.map_or("without a value".into(), |k| format!("{k:.2}"));
+    (bad_rows > 0).then(|| {
+        format!(
+            "{bad_rows} of {rows} rows have a k-hat above {good_khat:.2} (worst: {worst}): its \
+             leave-one-out scores are not to be trusted there, and as a rule too good. Use more \
+             draws, or give test rows"
+        )
+    })
+}

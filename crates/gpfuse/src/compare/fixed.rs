@@ -1,0 +1,94 @@
+//! Contestants without chains: the classical rules, and one exact GP.
+
+use std::time::Instant;
+
+use super::Scored;
+use super::entry::Judged;
+use super::field::Field;
+use crate::baseline::{Prior, Rule, StackingSet};
+use crate::gp;
+use crate::metrics::evaluate;
+use crate::predict::Fused;
+use crate::{Error, Result};
+
+/// The most rows that the single GP is fitted to.
+pub const MOST_ROWS: usize = 3000;
+
+/// Learn and score a rule.
+pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
+    let (shared, sampler) = (field.experts()?, &field.settings.sampler);
+    let begun = Instant::now();
+    let y = field.targets(&shared.trained.rows);
+    // On the model's scale, so that they do not depend on the user's units.
+    let evidence: Vec<f64> =
+        shared.trained.experts.iter().map(|expert| expert.gp.log_marginal()).collect();
+    let set = StackingSet::new(&shared.stacking, &y, Prior::of(field.train.y)?)?
+        .with_evidence(&evidence)?
+        .with_seed(sampler.seed);
+    let learned = rule.learn(&set)?;
+    let fit_seconds = shared.train_seconds + begun.elapsed().as_secs_f64();
+    let begun = Instant::now();
+    let (judged, clamped) = match (field.test, &shared.test) {
+        (Some(test), Some(said)) => {
+            let fused = learned.fuse(said)?;
+            let scores = evaluate(&fused, test.y, sampler.threads)?;
+            (Judged::Test(Box::new(scores)), fused.clamped())
+        }
+        _ => {
+            let left_out = rule.leave_one_out(&set, sampler.threads)?;
+            (Judged::LeftOut(left_out, None), learned.fuse(&shared.stacking)?.clamped())
+        }
+    };
+    let predict_seconds = shared.predict_seconds + begun.elapsed().as_secs_f64();
+    let mut scored = Scored::new(judged, fit_seconds, predict_seconds)?;
+    if clamped > 0 {
+        let rows = scored.losses.len();
+        scored.notes.push(format!(
+            "at {clamped} of {rows} rows its precision fell below the prior's and was replaced by \
+             it"
+        ));
+    }
+    if rule.needs_evidence() && field.settings.expert.partition.shares() {
+        scored.notes.push(
+            "its experts were trained on different rows, so that their marginal likelihoods are \
+             of different data and its weights mean little"
+                .into(),
+        );
+    }
+    Ok(scored)
+}
+
+/// Fit and score one exact GP on all training rows, made as the experts are. Rows are left out
+/// at hyperparameters that have seen them.
+pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
+    let n = field.train.y.len();
+    if n > MOST_ROWS {
+        let problem = format!("{n} rows take too long for one exact GP: give {MOST_ROWS} or fewer");
+        return Err(Error::Data(problem));
+    }
+    let (own, sampler, begun) = (&field.settings.expert, &field.settings.sampler, Instant::now());
+    let (kernel, objective, seed) = (own.kernel, own.objective, sampler.seed);
+    let settings = gp::Settings { kernel, objective, seed, ..gp::Settings::default() }.check()?;
+    let (x, scaler) = (&field.scaled.x, &field.scaled.scaler);
+    let gp = gp::fit(x, field.inputs, &field.scaled.y, &settings)?;
+    let (fit_seconds, begun) = (begun.elapsed().as_secs_f64(), Instant::now());
+    let normal = |mean: &[f64], sd: &[f64]| {
+        let mean = mean.iter().map(|m| scaler.target.restore(*m)).collect();
+        Fused::normal(mean, sd.iter().map(|s| s * scaler.target.scale).collect())
+    };
+    let judged = match field.test {
+        Some(test) => {
+            let said = gp.predict(&scaler.scale_inputs(test.x), true)?;
+            let fused = normal(&said.mean, &said.sd)?;
+            Judged::Test(Box::new(evaluate(&fused, test.y, sampler.threads)?))
+        }
+        None => {
+            let all = gp.leave_one_out();
+            let (mean, sd): (Vec<f64>, Vec<f64>) = field.left_out.iter().map(|r| all[*r]).unzip();
+            let (fused, y) = (normal(&mean, &sd)?, field.targets(&field.left_out));
+            let each = |row: usize| Ok(fused.row(row)?.log_density(y[row]));
+            Judged::LeftOut((0..y.len()).map(each).collect::<Result<Vec<f64>>>()?, None)
+        }
+    };
+    Scored::new(judged, fit_seconds, begun.elapsed().as_secs_f64())
+}
