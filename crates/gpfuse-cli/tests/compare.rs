@@ -92,7 +92,8 @@ fn all_methods_with_test_rows_and_without() {
     let named =
         |name: &str| svg.contains(&format!(">{name}<")) || svg.contains(&format!("* {name}<"));
     ALL.iter().for_each(|name| assert!(named(name), "{name}"));
-    let run = place.done(&format!("compare d.csv --target y --json --figure f.png {SMALL}"));
+    let run = place
+        .done(&format!("compare d.csv --target y --json --figure f.png --hold-out 0.5 {SMALL}"));
     check(&run.json(), ROWS / 2, true);
     assert!(place.read("f.png").starts_with(b"\x89PNG\r\n\x1a\n"));
     assert_eq!(place.files(), ["d.csv", "f.png", "f.svg", "t.csv"]);

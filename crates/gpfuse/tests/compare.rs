@@ -3,7 +3,7 @@
 
 use gpfuse::baseline::{Predictions, Prior, Rule, StackingSet};
 use gpfuse::compare::{Audience, Comparison, Contestant, Known, Scored, compare};
-use gpfuse::experts::{Assignment, Partition};
+use gpfuse::experts::{self, Assignment, Partition};
 use gpfuse::fit::{CheckedFit, FitSettings};
 use gpfuse::infer::{self, Monitor, Quiet};
 use gpfuse::random::{Purpose, stream};
@@ -23,7 +23,8 @@ fn settings(experts: usize) -> CheckedFit {
         start_steps: 10,
         ..Default::default()
     };
-    FitSettings { experts, size: Some(6), sampler, ..Default::default() }.check().unwrap()
+    let expert = experts::Settings { hold_out: 0.5, ..Default::default() };
+    FitSettings { experts, expert, size: Some(6), sampler, ..Default::default() }.check().unwrap()
 }
 
 fn normals(seed: u64) -> impl FnMut() -> f64 {
