@@ -74,7 +74,8 @@ impl Query {
             _ => &[],
         };
         let columns = training::expert_columns(names);
-        let wanted = saved.inputs.iter().chain(&columns).chain(with_target.then_some(&saved.target));
+        let wanted =
+            saved.inputs.iter().chain(&columns).chain(with_target.then_some(&saved.target));
         let wanted: Vec<&str> = wanted.map(String::as_str).collect();
         let table = Table::read(data, Some(&wanted))?;
         let x = interleave(&table.columns[..saved.inputs.len()]);

@@ -86,8 +86,7 @@ pub(super) fn given(
         (Experts::Learned, None) => Ok(None),
         (Experts::Trained(experts), None) => {
             let (inputs, threads) = (fitted.scaler.inputs.len(), fitted.settings.sampler.threads);
-            let said =
-                experts::predict(experts, &fitted.scaler.scale_inputs(x), inputs, threads)?;
+            let said = experts::predict(experts, &fitted.scaler.scale_inputs(x), inputs, threads)?;
             Given::new(said.mean(), said.sd()).map(Some)
         }
         (Experts::Named(_), Some(predictions)) => {

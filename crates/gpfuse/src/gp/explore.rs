@@ -12,6 +12,8 @@
 use super::climb::{Free, Limits, Objective, Peak};
 use super::settings::Checked;
 use super::starts::{around, guesses};
+use super::team::Team;
+use crate::Result;
 
 /// Up to this many rows, free lengthscales are climbed with all rows only.
 const FEW: usize = 256;
@@ -35,6 +37,8 @@ const SAME: f64 = 0.02;
 const ALIKE: f64 = 2.0;
 /// Random points of which the best is a start.
 const SCREENED: usize = 8;
+/// Climbs at once.
+const ROUND: usize = 2;
 
 /// How many rows to begin with.
 pub(super) fn part(rows: usize, inputs: usize) -> usize {
@@ -82,73 +86,90 @@ impl Modes {
 }
 
 /// The best mode that was found with the rows of `whole`; `part`, where given, has some of them.
-pub(super) fn explore(
-    whole: &mut Objective<'_>,
-    part: Option<&mut Objective<'_>>,
+pub(super) fn explore<'a>(
+    whole: &Team<'a>,
+    part: Option<&Team<'a>>,
     settings: &Checked,
-) -> Option<Peak> {
+) -> Result<Option<Peak>> {
     let limits = |gain| Limits { steps: settings.steps, gain, first: FAR };
-    let (rows, single) = (whole.evidence.rows(), whole.inputs() == 1);
+    let near = Limits { first: NEAR, ..limits(FINE) };
+    let last = |begin: &Peak| whole.one(|rows| rows.climb(&begin.q, Free::All, near, &[]));
+    let (rows, single) = (whole.rows(), whole.inputs() == 1);
+    let (gain, same) = match part {
+        _ if !single => (ROUGH, ALIKE),
+        Some(_) => (COARSE, SAME),
+        None => (FINE, SAME),
+    };
+    let Some(common) = common(part.unwrap_or(whole), limits(gain), same)? else { return Ok(None) };
     let Some(part) = part else {
-        let (gain, same) = if single { (FINE, SAME) } else { (ROUGH, ALIKE) };
-        let common = common(whole, limits(gain), same)?;
-        return if single { Some(common) } else { free(whole, &[common], settings, limits(FINE)) };
+        return if single {
+            Ok(Some(common))
+        } else {
+            free(whole, &[common], settings, limits(FINE))
+        };
     };
     if single {
-        let begin = common(part, limits(COARSE), SAME)?;
-        let limits = Limits { first: NEAR, ..limits(FINE) };
-        return whole.climb(&begin.q, Free::All, limits, &[]);
+        return Ok(last(&common));
     }
-    let common = common(part, limits(ROUGH), ALIKE)?;
     if rows <= FEW {
         return free(whole, &[common], settings, limits(FINE));
     }
     let first = free(part, std::slice::from_ref(&common), settings, limits(COARSE))?;
+    let Some(first) = first else { return Ok(None) };
     if rows > MANY {
-        let limits = Limits { first: NEAR, ..limits(FINE) };
-        return whole.climb(&first.q, Free::All, limits, &[]);
+        return Ok(last(&first));
     }
     // What some rows say of many lengthscales can mislead; what they say of one rarely does.
     free(whole, &[first, common], settings, limits(FINE))
 }
 
 /// The best end with a common lengthscale.
-fn common(objective: &mut Objective<'_>, limits: Limits, same: f64) -> Option<Peak> {
-    let mut modes = Modes::new(same);
-    for guess in guesses(objective.prior) {
-        modes.add(objective.climb(&guess, Free::Common, limits, &modes.peaks));
-        if modes.agree() {
-            break;
-        }
-    }
-    modes.peaks.into_iter().next()
+fn common(team: &Team<'_>, limits: Limits, same: f64) -> Result<Option<Peak>> {
+    let starts: Vec<Vec<f64>> = guesses(team.prior).collect();
+    let climb = |rows: &mut Objective<'_>, i: usize, known: &[Peak]| {
+        rows.climb(&starts[i], Free::Common, limits, known)
+    };
+    Ok(climbed(team, starts.len(), Modes::new(same), climb)?.peaks.into_iter().next())
 }
 
 /// The best mode with free lengthscales, from the ends of climbs before and then from random
 /// points around the last of them.
 fn free(
-    objective: &mut Objective<'_>,
+    team: &Team<'_>,
     ends: &[Peak],
     settings: &Checked,
     limits: Limits,
-) -> Option<Peak> {
-    let base = &ends.last()?.q;
-    let mut modes = Modes::new(SAME);
-    let most = if objective.evidence.rows() > FEW { SOME } else { settings.starts };
-    for index in 0..settings.starts.min(most).max(ends.len()) {
-        let start = match ends.get(index) {
-            Some(end) => Some(end.q.clone()),
-            None => screened(objective, base, settings.seed, index),
+) -> Result<Option<Peak>> {
+    let Some(base) = ends.last() else { return Ok(None) };
+    let most = if team.rows() > FEW { SOME } else { settings.starts };
+    let climb = |rows: &mut Objective<'_>, i: usize, known: &[Peak]| {
+        let start = match ends.get(i) {
+            Some(end) => end.q.clone(),
+            None => screened(rows, &base.q, settings.seed, i)?,
         };
-        let Some(start) = start else { continue };
-        let first = if index + 1 < ends.len() { NEAR } else { FAR };
-        let limits = Limits { first, ..limits };
-        modes.add(objective.climb(&start, Free::All, limits, &modes.peaks));
-        if modes.agree() {
-            break;
-        }
+        let first = if i + 1 < ends.len() { NEAR } else { FAR };
+        rows.climb(&start, Free::All, Limits { first, ..limits }, known)
+    };
+    let starts = settings.starts.min(most).max(ends.len());
+    Ok(climbed(team, starts, Modes::new(SAME), climb)?.peaks.into_iter().next())
+}
+
+/// The modes that up to `starts` climbs came to. They go in rounds whose size does not depend on
+/// the number of threads, so neither does what is known at the beginning of each.
+fn climbed(
+    team: &Team<'_>,
+    starts: usize,
+    mut modes: Modes,
+    climb: impl Fn(&mut Objective<'_>, usize, &[Peak]) -> Option<Peak> + Sync,
+) -> Result<Modes> {
+    let mut next = 0;
+    while next < starts && !modes.agree() {
+        let round = ROUND.min(starts - next);
+        let found = team.each(round, |rows, i| climb(rows, next + i, &modes.peaks))?;
+        found.into_iter().for_each(|peak| modes.add(peak));
+        next += round;
     }
-    modes.peaks.into_iter().next()
+    Ok(modes)
 }
 
 /// The best of several random points around `base`.

@@ -23,6 +23,7 @@ mod posterior;
 mod prior;
 mod settings;
 mod starts;
+mod team;
 
 pub use fit::fit;
 pub use hyper::Hyper;

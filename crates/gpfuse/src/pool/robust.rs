@@ -94,11 +94,7 @@ vectorised! {
 }
 
 #[inline(always)]
-fn fuse_kernel<const FMA: bool>(
-    experts: &ExpertBlock,
-    share: &mut [Lanes],
-    out: &mut Components,
-) {
+fn fuse_kernel<const FMA: bool>(experts: &ExpertBlock, share: &mut [Lanes], out: &mut Components) {
     let (mut log_tau, mut mean) = (Lanes::splat(0.0), Lanes::splat(0.0));
     precision::<FMA>(experts, share, &mut log_tau, &mut mean);
     for r in 0..ROWS {
