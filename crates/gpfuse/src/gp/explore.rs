@@ -1,26 +1,32 @@
 //! The search for the best mode of the objective: several climbs, most of them on few rows.
 //!
-//! 1. The three guesses are climbed with a common lengthscale and a part of the rows, which finds
-//!    the right order of noise and smoothness without getting lost among many lengthscales.
-//! 2. The best of these ends is the first start with all lengthscales free; the others are random
-//!    points around it, each the best of several. With many rows this, too, is done on a part of
-//!    them: a factor of a quarter of the rows costs a sixty-fourth.
-//! 3. Where those climbs end, and the end of the first stage, are the starts with all rows.
+//! 1. The guesses are climbed with a common lengthscale and a part of the rows, which finds the
+//!    right order of noise and smoothness without getting lost among many lengthscales.
+//! 2. From the best of these ends, and from lengthscales of one standard deviation, all rows are
+//!    climbed with free lengthscales. Where both end at the same mode, that is it.
+//! 3. Else random points around the best mode so far are climbed from, each the best of several,
+//!    until three climbs came to the best mode. With many rows this is done on a part of them, a
+//!    factor of a quarter of the rows costs a sixty-fourth, and its end is climbed from with all.
 //!
-//! A stage ends when its first two climbs agree, or else when three have come to the best mode.
+//! Where some input has few values, such as the levels of a factor, the likelihood has modes in
+//! which its lengthscale is so short that each level has a function of its own, and climbs that
+//! agree prove little: there, and without priors that forbid it, all the starts are used, and
+//! then single lengthscales of the best mode are moved for as long as that finds a better one.
+//!
+//! Climbs go in rounds whose size does not depend on the number of threads, so neither does what
+//! is known at the beginning of each, nor the result.
 
 use super::climb::{Free, Limits, Objective, Peak};
+use super::modes::Modes;
 use super::settings::Checked;
-use super::starts::{around, guesses};
+use super::starts::{around, guesses, moves, plain};
 use super::team::Team;
 use crate::Result;
 
-/// Up to this many rows, free lengthscales are climbed with all rows only.
-const FEW: usize = 256;
+/// Up to this many rows, random points are climbed from with all rows.
+const FEW: usize = 320;
 /// Above this many rows, only one climb is with all rows.
 const MANY: usize = 1000;
-/// Up to that many, but above [`FEW`], the climbs with all rows are at most this many.
-const SOME: usize = 5;
 /// The fewest rows for a common lengthscale.
 const PART: usize = 64;
 /// The share of the objective that a step must gain: in a climb that may be the last one, in one
@@ -37,52 +43,15 @@ const SAME: f64 = 0.02;
 const ALIKE: f64 = 2.0;
 /// Random points of which the best is a start.
 const SCREENED: usize = 8;
-/// Climbs at once.
-const ROUND: usize = 2;
+/// Climbs at once from random points, and from moved lengthscales.
+const ROUND: usize = 4;
+/// Rounds of moved lengthscales, at most.
+const HOPS: usize = 10;
 
 /// How many rows to begin with.
 pub(super) fn part(rows: usize, inputs: usize) -> usize {
-    let least = match inputs {
-        1 => PART,
-        _ if rows <= FEW => 2 * PART,
-        _ => FEW,
-    };
+    let least = if inputs == 1 { PART } else { (rows / 2).clamp(2 * PART, 4 * PART) };
     rows.min((rows / 4).max(least))
-}
-
-/// Modes, each once, best first, and how many climbs came to each.
-struct Modes {
-    same: f64,
-    peaks: Vec<Peak>,
-    met: Vec<usize>,
-}
-
-impl Modes {
-    fn new(same: f64) -> Modes {
-        Modes { same, peaks: Vec::new(), met: Vec::new() }
-    }
-
-    fn add(&mut self, peak: Option<Peak>) {
-        let Some(peak) = peak else { return };
-        match self.peaks.iter().position(|p| (p.value - peak.value).abs() < self.same) {
-            Some(at) => {
-                self.met[at] += 1;
-                if peak.value > self.peaks[at].value {
-                    self.peaks[at] = peak;
-                }
-            }
-            None => {
-                let at = self.peaks.partition_point(|p| p.value > peak.value);
-                self.peaks.insert(at, peak);
-                self.met.insert(at, 1);
-            }
-        }
-    }
-
-    fn agree(&self) -> bool {
-        let enough = if self.peaks.len() == 1 { 2 } else { 3 };
-        self.met.first().is_some_and(|met| *met >= enough)
-    }
 }
 
 /// The best mode that was found with the rows of `whole`; `part`, where given, has some of them.
@@ -93,7 +62,6 @@ pub(super) fn explore<'a>(
 ) -> Result<Option<Peak>> {
     let limits = |gain| Limits { steps: settings.steps, gain, first: FAR };
     let near = Limits { first: NEAR, ..limits(FINE) };
-    let last = |begin: &Peak| whole.one(|rows| rows.climb(&begin.q, Free::All, near, &[]));
     let (rows, single) = (whole.rows(), whole.inputs() == 1);
     let (gain, same) = match part {
         _ if !single => (ROUGH, ALIKE),
@@ -101,75 +69,121 @@ pub(super) fn explore<'a>(
         None => (FINE, SAME),
     };
     let Some(common) = common(part.unwrap_or(whole), limits(gain), same)? else { return Ok(None) };
-    let Some(part) = part else {
-        return if single {
-            Ok(Some(common))
-        } else {
-            free(whole, &[common], settings, limits(FINE))
-        };
-    };
     if single {
-        return Ok(last(&common));
+        let Some(_) = part else { return Ok(Some(common)) };
+        return Ok(whole.one(|rows| rows.climb(&common.q, Free::All, near, &[])));
     }
-    if rows <= FEW {
-        return free(whole, &[common], settings, limits(FINE));
-    }
-    let first = free(part, std::slice::from_ref(&common), settings, limits(COARSE))?;
-    let Some(first) = first else { return Ok(None) };
-    if rows > MANY {
-        return Ok(last(&first));
-    }
+    let mut starts = vec![common.q, plain(whole.prior)];
+    starts.truncate(settings.starts);
+    let wary = !whole.prior.informs() && whole.raw.has_levels();
+
     // What some rows say of many lengthscales can mislead; what they say of one rarely does.
-    free(whole, &[first, common], settings, limits(FINE))
+    let mut modes = Modes::new(SAME);
+    let part = part.filter(|_| rows > FEW);
+    if rows <= MANY {
+        climb_each(whole, &mut modes, &starts, limits(FINE))?;
+        if modes.agree() && !wary {
+            return Ok(modes.best().cloned());
+        }
+    }
+    if let Some(part) = part {
+        let mut some = Modes::new(SAME);
+        climb_each(part, &mut some, &starts, limits(COARSE))?;
+        let most = if part.rows() > FEW { ROUND } else { settings.starts };
+        wander(part, &mut some, most, wary, settings, limits(COARSE))?;
+        let first: Vec<_> = some.best().map(|peak| peak.q.clone()).into_iter().collect();
+        climb_each(whole, &mut modes, &first, near)?;
+    }
+    if rows <= MANY {
+        let most = if rows > FEW { ROUND.min(settings.starts) } else { settings.starts };
+        wander(whole, &mut modes, most, wary && rows <= FEW, settings, limits(FINE))?;
+    }
+    if wary && rows <= FEW {
+        hop(whole, &mut modes, limits(FINE))?;
+    }
+    Ok(modes.best().cloned())
 }
 
 /// The best end with a common lengthscale.
 fn common(team: &Team<'_>, limits: Limits, same: f64) -> Result<Option<Peak>> {
     let starts: Vec<Vec<f64>> = guesses(team.prior).collect();
-    let climb = |rows: &mut Objective<'_>, i: usize, known: &[Peak]| {
-        rows.climb(&starts[i], Free::Common, limits, known)
-    };
-    Ok(climbed(team, starts.len(), Modes::new(same), climb)?.peaks.into_iter().next())
+    let mut modes = Modes::new(same);
+    for round in starts.chunks(2) {
+        add(team, &mut modes, round.len(), |rows, i, known| {
+            rows.climb(&round[i], Free::Common, limits, known)
+        })?;
+        if modes.agree() {
+            break;
+        }
+    }
+    Ok(modes.best().cloned())
 }
 
-/// The best mode with free lengthscales, from the ends of climbs before and then from random
-/// points around the last of them.
-fn free(
+/// One round of climbs with free lengthscales from `starts`.
+fn climb_each(
     team: &Team<'_>,
-    ends: &[Peak],
+    modes: &mut Modes,
+    starts: &[Vec<f64>],
+    limits: Limits,
+) -> Result<()> {
+    add(team, modes, starts.len(), |rows, i, known| {
+        rows.climb(&starts[i], Free::All, limits, known)
+    })
+}
+
+/// Climbs from random points around the best mode so far: until climbs agree or, if `wary`, until
+/// the starts are used up.
+fn wander(
+    team: &Team<'_>,
+    modes: &mut Modes,
+    most: usize,
+    wary: bool,
     settings: &Checked,
     limits: Limits,
-) -> Result<Option<Peak>> {
-    let Some(base) = ends.last() else { return Ok(None) };
-    let most = if team.rows() > FEW { SOME } else { settings.starts };
-    let climb = |rows: &mut Objective<'_>, i: usize, known: &[Peak]| {
-        let start = match ends.get(i) {
-            Some(end) => end.q.clone(),
-            None => screened(rows, &base.q, settings.seed, i)?,
-        };
-        let first = if i + 1 < ends.len() { NEAR } else { FAR };
-        rows.climb(&start, Free::All, Limits { first, ..limits }, known)
-    };
-    let starts = settings.starts.min(most).max(ends.len());
-    Ok(climbed(team, starts, Modes::new(SAME), climb)?.peaks.into_iter().next())
+) -> Result<()> {
+    let mut done = 2;
+    while done < most && (wary || !modes.agree()) {
+        let Some(base) = modes.best().map(|peak| peak.q.clone()) else { break };
+        let round = ROUND.min(most - done);
+        add(team, modes, round, |rows, i, known| {
+            let start = screened(rows, &base, settings.seed, done + i)?;
+            rows.climb(&start, Free::All, limits, known)
+        })?;
+        done += round;
+    }
+    Ok(())
 }
 
-/// The modes that up to `starts` climbs came to. They go in rounds whose size does not depend on
-/// the number of threads, so neither does what is known at the beginning of each.
-fn climbed(
-    team: &Team<'_>,
-    starts: usize,
-    mut modes: Modes,
-    climb: impl Fn(&mut Objective<'_>, usize, &[Peak]) -> Option<Peak> + Sync,
-) -> Result<Modes> {
-    let mut next = 0;
-    while next < starts && !modes.agree() {
-        let round = ROUND.min(starts - next);
-        let found = team.each(round, |rows, i| climb(rows, next + i, &modes.peaks))?;
-        found.into_iter().for_each(|peak| modes.add(peak));
-        next += round;
+/// Climbs from the best mode with one lengthscale moved, the likeliest such points, for as long
+/// as that finds a better mode.
+fn hop(team: &Team<'_>, modes: &mut Modes, limits: Limits) -> Result<()> {
+    for _ in 0..HOPS {
+        let Some(best) = modes.best().cloned() else { break };
+        let points = moves(&best.q, team.prior);
+        let values = team.each(points.len(), |rows, i| rows.at(&points[i], None))?;
+        let mut likely: Vec<_> = points.into_iter().zip(values).collect();
+        // Points without a likelihood come last.
+        likely.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
+        let starts: Vec<_> = likely.into_iter().take(ROUND).map(|(point, _)| point).collect();
+        climb_each(team, modes, &starts, limits)?;
+        if modes.best().is_none_or(|now| now.value < best.value + SAME) {
+            break;
+        }
     }
-    Ok(modes)
+    Ok(())
+}
+
+/// One round of climbs, and where they end; each is told the modes known before the round.
+fn add(
+    team: &Team<'_>,
+    modes: &mut Modes,
+    round: usize,
+    climb: impl Fn(&mut Objective<'_>, usize, &[Peak]) -> Option<Peak> + Sync,
+) -> Result<()> {
+    let known = modes.all();
+    let found = team.each(round, |rows, i| climb(rows, i, known))?;
+    found.into_iter().for_each(|peak| modes.add(peak));
+    Ok(())
 }
 
 /// The best of several random points around `base`.

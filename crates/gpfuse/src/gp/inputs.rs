@@ -74,6 +74,16 @@ impl Inputs {
         self.columns.chunks_exact(self.stride)
     }
 
+    /// Whether some input has fewer values than half the rows.
+    pub(super) fn has_levels(&self) -> bool {
+        self.columns().any(|column| {
+            let mut values = column[..self.rows].to_vec();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            2 * values.len() < self.rows
+        })
+    }
+
     /// The number of inputs.
     pub(super) fn count(&self) -> usize {
         self.columns.len() / self.stride

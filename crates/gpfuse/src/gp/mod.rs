@@ -19,6 +19,7 @@ mod factor;
 mod fit;
 mod hyper;
 mod inputs;
+mod modes;
 mod posterior;
 mod prior;
 mod settings;

@@ -21,21 +21,46 @@ pub(super) fn guesses(prior: &Prior) -> impl Iterator<Item = Vec<f64>> {
     })
 }
 
-/// Random point number `index` around `q`: `log noise` and each `log ell` with a standard deviation
-/// of 1, a third of the inputs switched off by a lengthscale twenty times as long.
+/// Every lengthscale one standard deviation of its input, and little noise.
+pub(super) fn plain(prior: &Prior) -> Vec<f64> {
+    let mut q = vec![0.0; prior.median.len()];
+    q[prior.median.len() - 1] = f64::ln(0.1);
+    q
+}
+
+/// Longer lengthscales are all alike, and too far from a shorter one to be moved there.
+const LONG: f64 = 4.0;
+
+/// Random point number `index` around `q`: of the lengthscales a quarter is twenty times as long
+/// and a quarter a twentieth, and there is more noise, up to e squared times.
 pub(super) fn around(q: &[f64], prior: &Prior, seed: u64, index: usize) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::GpStart, index as u64 + 1);
     let mut q = q.to_vec();
     let last = q.len() - 1;
     for l in &mut q[1..last] {
         let normal: f64 = StandardNormal.sample(&mut rng);
-        let off = rng.random::<f64>() < 1.0 / 3.0;
-        *l += normal + if off { f64::ln(20.0) } else { 0.0 };
+        let by = match rng.random::<f64>() {
+            u if u < 0.25 => -f64::ln(20.0),
+            u if u < 0.5 => f64::ln(20.0),
+            _ => 0.0,
+        };
+        *l = l.min(LONG) + by + 0.3 * normal;
     }
-    let normal: f64 = StandardNormal.sample(&mut rng);
-    q[last] += normal;
+    q[last] += 2.0 * rng.random::<f64>();
     q.iter_mut().enumerate().for_each(|(i, q)| *q = q.clamp(prior.lower[i], prior.upper[i]));
     q
+}
+
+/// The points that differ from `q` in one lengthscale, e squared times as long or as short.
+pub(super) fn moves(q: &[f64], prior: &Prior) -> Vec<Vec<f64>> {
+    let each = |i: usize| {
+        [-2.0, 2.0].map(|by| {
+            let mut moved = q.to_vec();
+            moved[i] = (q[i].min(LONG) + by).clamp(prior.lower[i], prior.upper[i]);
+            moved
+        })
+    };
+    (1..q.len() - 1).flat_map(each).collect()
 }
 
 /// `size` of the numbers from 0 to `rows`, without order.
