@@ -19,7 +19,7 @@
 use super::climb::{Free, Limits, Objective, Peak};
 use super::modes::Modes;
 use super::settings::Checked;
-use super::starts::{around, guesses, moves, plain};
+use super::starts::{around, guesses, moves, plain, stretched};
 use super::team::Team;
 use crate::Result;
 
@@ -29,8 +29,9 @@ const FEW: usize = 320;
 const MANY: usize = 1000;
 /// The fewest rows for a common lengthscale.
 const PART: usize = 64;
-/// The share of the objective that a step must gain: in a climb that may be the last one, in one
+/// The share of the objective that a step must gain: in the last climb, in one that may be, in one
 /// with a part of the rows, and in one with a common lengthscale that others follow.
+const LAST: f64 = 1e-8;
 const FINE: f64 = 1e-7;
 const COARSE: f64 = 1e-5;
 const ROUGH: f64 = 1e-4;
@@ -90,7 +91,7 @@ pub(super) fn explore<'a>(
         let mut some = Modes::new(SAME);
         climb_each(part, &mut some, &starts, limits(COARSE))?;
         let most = if part.rows() > FEW { ROUND } else { settings.starts };
-        wander(part, &mut some, most, wary, settings, limits(COARSE))?;
+        wander(part, &mut some, most, false, settings, limits(COARSE))?;
         let first: Vec<_> = some.best().map(|peak| peak.q.clone()).into_iter().collect();
         climb_each(whole, &mut modes, &first, near)?;
     }
@@ -101,7 +102,7 @@ pub(super) fn explore<'a>(
     if wary && rows <= FEW {
         hop(whole, &mut modes, limits(FINE))?;
     }
-    Ok(modes.best().cloned())
+    Ok(modes.best().map(|best| finish(whole, best, Limits { gain: LAST, ..near })))
 }
 
 /// The best end with a common lengthscale.
@@ -171,6 +172,17 @@ fn hop(team: &Team<'_>, modes: &mut Modes, limits: Limits) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The end of a last climb, from `best` with its long lengthscales at their bounds. The likelihood
+/// rises towards them, and ever more slowly: the climbs before end on the way.
+fn finish(team: &Team<'_>, best: &Peak, limits: Limits) -> Peak {
+    let start = stretched(&best.q, team.prior);
+    if team.prior.informs() || start == best.q {
+        return best.clone();
+    }
+    let end = team.one(|rows| rows.climb(&start, Free::All, limits, &[]));
+    end.filter(|end| end.value > best.value).unwrap_or_else(|| best.clone())
 }
 
 /// One round of climbs, and where they end; each is told the modes known before the round.

@@ -89,3 +89,19 @@ impl Inputs {
         self.columns.len() / self.stride
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_fewer_values_than_half_the_rows() {
+        let inputs = |values: &[f64]| {
+            let x: Vec<f64> = values.iter().enumerate().flat_map(|(i, v)| [i as f64, *v]).collect();
+            Inputs::new(&x, &[1.0, 1.0]).unwrap()
+        };
+        assert!(inputs(&[1.0, 2.0, 1.0, 2.0, 1.0]).has_levels());
+        assert!(!inputs(&[1.0, 2.0, 1.0, 2.0]).has_levels());
+        assert!(!inputs(&[1.0, 2.0, 3.0, 4.0, 5.0]).has_levels());
+    }
+}

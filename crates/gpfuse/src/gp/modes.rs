@@ -49,3 +49,27 @@ impl Modes {
         self.peaks.first()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_climbs_agree_at_once_and_three_after_another_mode() {
+        let peak = |value| Some(Peak { q: vec![value], mean: 0.0, value });
+        let mut modes = Modes::new(0.02);
+        modes.add(peak(1.0));
+        assert!(!modes.agree());
+        modes.add(peak(1.01));
+        assert!(modes.agree());
+        modes.add(peak(3.0));
+        modes.add(None);
+        modes.add(peak(3.0));
+        assert!(!modes.agree());
+        modes.add(peak(2.99));
+        assert!(modes.agree());
+        assert_eq!(modes.best().map(|best| best.value), Some(3.0));
+        assert_eq!(modes.all().len(), 2);
+        assert_eq!(modes.all()[1].value, 1.01);
+    }
+}

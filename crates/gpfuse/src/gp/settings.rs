@@ -40,8 +40,8 @@ pub struct Settings {
     pub objective: Objective,
     /// The constant mean.
     pub mean: Mean,
-    /// Starts with all lengthscales free that are climbed from, at most; fewer where two agree.
-    /// With one input there are three guesses instead.
+    /// Starts with all lengthscales free that are climbed from, at most; fewer where the first two
+    /// agree, or with many rows. With one input there are three guesses instead.
     pub starts: usize,
     /// L-BFGS-B steps of a climb, at most.
     pub steps: usize,
