@@ -10,8 +10,9 @@
 //!
 //! Where some input has few values, such as the levels of a factor, the likelihood has modes in
 //! which its lengthscale is so short that each level has a function of its own, and climbs that
-//! agree prove little: there, and without priors that forbid it, all the starts are used, and
-//! then single lengthscales of the best mode are moved for as long as that finds a better one.
+//! agree prove little: there, and without priors that forbid it, the third step is always taken,
+//! with few rows for all the starts, and then single lengthscales of the best mode are moved for as
+//! long as that finds a better one.
 //!
 //! Climbs go in rounds whose size does not depend on the number of threads, so neither does what
 //! is known at the beginning of each, nor the result.
@@ -101,6 +102,9 @@ pub(super) fn explore<'a>(
     }
     if wary && rows <= FEW {
         hop(whole, &mut modes, limits(FINE))?;
+    }
+    if rows > MANY {
+        return Ok(modes.best().cloned());
     }
     Ok(modes.best().map(|best| finish(whole, best, Limits { gain: LAST, ..near })))
 }

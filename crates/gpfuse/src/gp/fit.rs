@@ -19,9 +19,9 @@ use crate::{Error, Result};
 
 /// Fit the hyperparameters to the rows `x` (row-major, n x inputs) and `y`, and condition on them.
 ///
-/// The same rows, settings and seed give the same result, on any number of threads. An input that never varies gets a
-/// lengthscale without meaning; targets that never vary, or a single row, have no scale of their
-/// own and are fitted as if it were 1.
+/// The same rows, settings and seed give the same result, on any number of threads. An input that
+/// never varies gets a lengthscale without meaning; targets that never vary, or a single row, have
+/// no scale of their own and are fitted as if it were 1.
 pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp> {
     let n = check_rows(x, inputs, y)?;
     let scaler = Scaler::fit(Scaling::Standard, x, inputs, y)?;

@@ -1,4 +1,4 @@
-//! Where the climbs begin: three guesses with a common lengthscale, then random points.
+//! Where the climbs begin: guesses, random points around a mode, and moves away from it.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -37,8 +37,8 @@ fn long(q: &[f64]) -> f64 {
     LONG + 0.5 * q[0].max(0.0)
 }
 
-/// Random point number `index` around `q`: some lengthscales, a quarter or two of them on average,
-/// are twenty times as long, as many a twentieth, and there is more noise, up to e squared times.
+/// Random point number `index` around `q`: a quarter of the lengthscales, but about two at most, are
+/// twenty times as long, as many a twentieth, and there is more noise, up to e squared times.
 pub(super) fn around(q: &[f64], prior: &Prior, seed: u64, index: usize) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::GpStart, index as u64 + 1);
     let mut q = q.to_vec();
