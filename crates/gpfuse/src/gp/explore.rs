@@ -3,7 +3,8 @@
 //! 1. The guesses are climbed with a common lengthscale and a part of the rows, which finds the
 //!    right order of noise and smoothness without getting lost among many lengthscales.
 //! 2. From the best of these ends, and from lengthscales of one standard deviation, all rows are
-//!    climbed with free lengthscales. Where both end at the same mode, that is it.
+//!    climbed with free lengthscales. Where both end at the same mode, that is it. Very many rows
+//!    skip this step.
 //! 3. Else random points around the best mode so far are climbed from, each the best of several,
 //!    until three climbs came to the best mode. With many rows this is done on a part of them, a
 //!    factor of a quarter of the rows costs a sixty-fourth, and its end is climbed from with all.
