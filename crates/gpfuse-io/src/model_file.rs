@@ -311,9 +311,7 @@ impl<'a> Reader<'a> {
     fn counts(&self, name: &str) -> Result<Vec<usize>, String> {
         let wrong = || format!("`{}/{name}` does not hold whole numbers from 0", self.0.name);
         match self.data(name)? {
-            Data::I64(v) => {
-                v.iter().map(|n| usize::try_from(*n).map_err(|_| wrong())).collect()
-            }
+            Data::I64(v) => v.iter().map(|n| usize::try_from(*n).map_err(|_| wrong())).collect(),
             _ => Err(wrong()),
         }
     }

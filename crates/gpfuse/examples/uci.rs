@@ -209,7 +209,8 @@ fn print_table(recorded: &str, results: &str) -> Outcome<()> {
     }
     println!();
     for method in &methods {
-        let cells = best.iter().filter_map(|(c, r)| Some((ours.get(&(method.clone(), c.clone()))?, r)));
+        let cells =
+            best.iter().filter_map(|(c, r)| Some((ours.get(&(method.clone(), c.clone()))?, r)));
         let (mut won, mut close, mut lost, mut worst, mut high) = (0, 0, 0, f64::MIN, 0);
         for (v, (nlpd, _)) in cells {
             let (mean, se, largest) = summary(v);

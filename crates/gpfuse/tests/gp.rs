@@ -190,6 +190,45 @@ fn a_fit_repeats_and_is_rebuilt_from_its_parts() {
     assert_eq!(again.predict(&rows.x, true), one.predict(&rows.x, true));
 }
 
+/// Rows of two inputs, the second with six levels, each of which has a function of its own.
+fn levels(n: usize) -> Rows {
+    let (mut x, e) = (normals(31, 2 * n), normals(32, n));
+    let phases = normals(33, 6);
+    x.iter_mut().skip(1).step_by(2).enumerate().for_each(|(i, v)| *v = (i % 6) as f64);
+    let of = |i: usize| (1.5 * x[2 * i] + 9.0 * phases[i % 6]).sin() + 0.02 * e[i];
+    let y = (0..n).map(of).collect();
+    Rows { x, inputs: 2, y }
+}
+
+#[test]
+fn a_fit_does_not_depend_on_the_number_of_threads() {
+    let cases = [rows(40, 1, 0.1), rows(150, 3, 0.1), rows(400, 2, 0.3), levels(90)];
+    for rows in &cases {
+        for objective in [Objective::MarginalLikelihood, Objective::Map] {
+            let with = |threads| fitted(rows, Settings { threads, ..settings(objective) });
+            let one = with(1);
+            for threads in [2, 3, 8] {
+                assert_eq!(with(threads).hyper(), one.hyper());
+            }
+        }
+    }
+}
+
+/// Nothing is likelier than the maximum, whether the levels share a function or have their own.
+#[test]
+fn an_input_with_levels_is_fitted_at_least_as_well_as_by_guesses() {
+    let rows = levels(120);
+    let best = fitted(&rows, settings(Objective::MarginalLikelihood));
+    for level in [0.05, 0.3, 1.0, 3.0, 1e3] {
+        for ell in [0.3, 1.0, 3.0] {
+            let ell = vec![ell, level];
+            let hyper = Hyper { mean: best.hyper().mean, var: 1.0, ell, noise: 4e-4 };
+            assert!(condition(Kernel::Rbf, &hyper, &rows).log_marginal() < best.log_marginal());
+        }
+    }
+    assert!(best.hyper().ell[1] < 1.0, "{:?}", best.hyper());
+}
+
 /// 200 rows of one input, noise 0.3. The noise variance is known to about `sqrt(2 / 200)`, 10 %:
 /// it is held to 50 %, five standard errors, a false-failure rate below 1e-6. The seed is fixed.
 #[test]
@@ -325,6 +364,7 @@ fn input_that_cannot_be_used_is_named() {
     };
     refused(Settings { starts: 0, ..Settings::default() }, "starts");
     refused(Settings { steps: 0, ..Settings::default() }, "steps");
+    refused(Settings { threads: 0, ..Settings::default() }, "threads");
     refused(Settings { mean: Mean::Fixed(f64::NAN), ..Settings::default() }, "mean");
     let checked = Settings::default().check().unwrap();
     assert!(fit(&[], 1, &[], &checked).unwrap_err().to_string().contains("no rows"));

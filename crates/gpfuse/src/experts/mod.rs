@@ -59,7 +59,8 @@ impl Settings {
         }
         let lists = self.inputs.len();
         if self.partition == Partition::Inputs && lists != experts {
-            let problem = format!("{lists} lists of inputs for {experts} experts: give one to each");
+            let problem =
+                format!("{lists} lists of inputs for {experts} experts: give one to each");
             return Err(Error::setting("expert_inputs", problem));
         }
         if self.partition != Partition::Inputs && lists > 0 {
@@ -134,13 +135,17 @@ pub fn train(
     threads: usize,
 ) -> Result<Vec<Expert>> {
     let jobs = assignment.experts.len();
-    let trained = parallel(jobs, threads, |k| {
+    let all = threads;
+    // What is left where there are fewer experts than threads.
+    let threads = (all / jobs.max(1)).max(1);
+    let trained = parallel(jobs, all, |k| {
         let rows = &assignment.experts[k];
         let columns = settings.columns_of(k, inputs)?;
         let own = pick(x, inputs, rows.iter().copied(), &columns);
         let target: Vec<f64> = rows.iter().map(|row| y[*row]).collect();
         let (kernel, objective) = (settings.kernel_of(k), settings.objective);
-        let gp = gp::Settings { kernel, objective, seed, ..gp::Settings::default() }.check()?;
+        let gp = gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
+        let gp = gp.check()?;
         let gp = gp::fit(&own, columns.len(), &target, &gp).map_err(|e| named(k, e))?;
         Ok(Expert { gp, columns })
     })?;

@@ -48,13 +48,14 @@ impl Peak {
     fn attracts(&self, q: &[f64], value: f64) -> bool {
         let last = q.len() - 1;
         // Very long lengthscales are all alike.
-        let effect = |i: usize, l: f64| if i == 0 || i == last { l } else { l.min(OFF) };
+        let off = OFF + 0.5 * self.q[0].max(0.0);
+        let effect = |i: usize, l: f64| if i == 0 || i == last { l } else { l.min(off) };
         let apart = |i: usize| (effect(i, q[i]) - effect(i, self.q[i])).abs();
         value > self.value - NEAR.0 && (0..q.len()).all(|i| apart(i) < NEAR.1)
     }
 }
 
-/// `log ell` from which an input hardly matters.
+/// `log ell - log sd` from which an input hardly matters, where sd is that of the function.
 const OFF: f64 = 5.0;
 
 /// The marginal likelihood of some rows with the prior: what is made large.
@@ -64,11 +65,6 @@ pub(super) struct Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// The number of inputs.
-    pub(super) fn inputs(&self) -> usize {
-        self.prior.median.len() - 2
-    }
-
     /// The log objective at `q`; where asked for, its gradient is put into `grad`.
     pub(super) fn at(&mut self, q: &[f64], mut grad: Option<&mut [f64]>) -> Option<f64> {
         let value = self.evidence.at(q, grad.as_deref_mut())?;

@@ -71,11 +71,6 @@ impl Evidence {
         }
     }
 
-    /// The number of rows.
-    pub(super) fn rows(&self) -> usize {
-        self.raw.rows()
-    }
-
     /// The mean of the last evaluation.
     pub(super) fn mean(&self) -> f64 {
         self.mean

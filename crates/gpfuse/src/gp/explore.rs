@@ -1,28 +1,39 @@
 //! The search for the best mode of the objective: several climbs, most of them on few rows.
 //!
-//! 1. The three guesses are climbed with a common lengthscale and a part of the rows, which finds
-//!    the right order of noise and smoothness without getting lost among many lengthscales.
-//! 2. The best of these ends is the first start with all lengthscales free; the others are random
-//!    points around it, each the best of several. With many rows this, too, is done on a part of
-//!    them: a factor of a quarter of the rows costs a sixty-fourth.
-//! 3. Where those climbs end, and the end of the first stage, are the starts with all rows.
+//! 1. The guesses are climbed with a common lengthscale and a part of the rows, which finds the
+//!    right order of noise and smoothness without getting lost among many lengthscales.
+//! 2. From the best of these ends, and from lengthscales of one standard deviation, all rows are
+//!    climbed with free lengthscales. Where both end at the same mode, that is it. Very many rows
+//!    skip this step.
+//! 3. Else random points around the best mode so far are climbed from, each the best of several,
+//!    until three climbs came to the best mode. With many rows this is done on a part of them, a
+//!    factor of a quarter of the rows costs a sixty-fourth, and its end is climbed from with all.
 //!
-//! A stage ends when its first two climbs agree, or else when three have come to the best mode.
+//! Where some input has few values, such as the levels of a factor, the likelihood has modes in
+//! which its lengthscale is so short that each level has a function of its own, and climbs that
+//! agree prove little: there, and without priors that forbid it, the third step is always taken,
+//! with few rows for all the starts, and then single lengthscales of the best mode are moved for as
+//! long as that finds a better one.
+//!
+//! Climbs go in rounds whose size does not depend on the number of threads, so neither does what
+//! is known at the beginning of each, nor the result.
 
 use super::climb::{Free, Limits, Objective, Peak};
+use super::modes::Modes;
 use super::settings::Checked;
-use super::starts::{around, guesses};
+use super::starts::{around, guesses, moves, plain, stretched};
+use super::team::Team;
+use crate::Result;
 
-/// Up to this many rows, free lengthscales are climbed with all rows only.
-const FEW: usize = 256;
+/// Up to this many rows, random points are climbed from with all rows.
+const FEW: usize = 320;
 /// Above this many rows, only one climb is with all rows.
 const MANY: usize = 1000;
-/// Up to that many, but above [`FEW`], the climbs with all rows are at most this many.
-const SOME: usize = 5;
 /// The fewest rows for a common lengthscale.
 const PART: usize = 64;
-/// The share of the objective that a step must gain: in a climb that may be the last one, in one
+/// The share of the objective that a step must gain: in the last climb, in one that may be, in one
 /// with a part of the rows, and in one with a common lengthscale that others follow.
+const LAST: f64 = 1e-8;
 const FINE: f64 = 1e-7;
 const COARSE: f64 = 1e-5;
 const ROUGH: f64 = 1e-4;
@@ -35,120 +46,161 @@ const SAME: f64 = 0.02;
 const ALIKE: f64 = 2.0;
 /// Random points of which the best is a start.
 const SCREENED: usize = 8;
+/// Climbs at once from random points, and from moved lengthscales.
+const ROUND: usize = 4;
+/// Rounds of moved lengthscales, at most.
+const HOPS: usize = 10;
 
 /// How many rows to begin with.
 pub(super) fn part(rows: usize, inputs: usize) -> usize {
-    let least = match inputs {
-        1 => PART,
-        _ if rows <= FEW => 2 * PART,
-        _ => FEW,
-    };
+    let least = if inputs == 1 { PART } else { (rows / 2).clamp(2 * PART, 4 * PART) };
     rows.min((rows / 4).max(least))
 }
 
-/// Modes, each once, best first, and how many climbs came to each.
-struct Modes {
-    same: f64,
-    peaks: Vec<Peak>,
-    met: Vec<usize>,
-}
-
-impl Modes {
-    fn new(same: f64) -> Modes {
-        Modes { same, peaks: Vec::new(), met: Vec::new() }
+/// The best mode that was found with the rows of `whole`; `part`, where given, has some of them.
+pub(super) fn explore<'a>(
+    whole: &Team<'a>,
+    part: Option<&Team<'a>>,
+    settings: &Checked,
+) -> Result<Option<Peak>> {
+    let limits = |gain| Limits { steps: settings.steps, gain, first: FAR };
+    let near = Limits { first: NEAR, ..limits(FINE) };
+    let (rows, single) = (whole.rows(), whole.inputs() == 1);
+    let (gain, same) = match part {
+        _ if !single => (ROUGH, ALIKE),
+        Some(_) => (COARSE, SAME),
+        None => (FINE, SAME),
+    };
+    let Some(common) = common(part.unwrap_or(whole), limits(gain), same)? else { return Ok(None) };
+    if single {
+        let Some(_) = part else { return Ok(Some(common)) };
+        return Ok(whole.one(|rows| rows.climb(&common.q, Free::All, near, &[])));
     }
+    let mut starts = vec![common.q, plain(whole.prior)];
+    starts.truncate(settings.starts);
+    let wary = !whole.prior.informs() && whole.raw.has_levels();
 
-    fn add(&mut self, peak: Option<Peak>) {
-        let Some(peak) = peak else { return };
-        match self.peaks.iter().position(|p| (p.value - peak.value).abs() < self.same) {
-            Some(at) => {
-                self.met[at] += 1;
-                if peak.value > self.peaks[at].value {
-                    self.peaks[at] = peak;
-                }
-            }
-            None => {
-                let at = self.peaks.partition_point(|p| p.value > peak.value);
-                self.peaks.insert(at, peak);
-                self.met.insert(at, 1);
-            }
+    // What some rows say of many lengthscales can mislead; what they say of one rarely does.
+    let mut modes = Modes::new(SAME);
+    let part = part.filter(|_| rows > FEW);
+    if rows <= MANY {
+        climb_each(whole, &mut modes, &starts, limits(FINE))?;
+        if modes.agree() && !wary {
+            return Ok(modes.best().cloned());
         }
     }
-
-    fn agree(&self) -> bool {
-        let enough = if self.peaks.len() == 1 { 2 } else { 3 };
-        self.met.first().is_some_and(|met| *met >= enough)
+    if let Some(part) = part {
+        let mut some = Modes::new(SAME);
+        climb_each(part, &mut some, &starts, limits(COARSE))?;
+        let most = if part.rows() > FEW { ROUND } else { settings.starts };
+        wander(part, &mut some, most, false, settings, limits(COARSE))?;
+        let first: Vec<_> = some.best().map(|peak| peak.q.clone()).into_iter().collect();
+        climb_each(whole, &mut modes, &first, near)?;
     }
-}
-
-/// The best mode that was found with the rows of `whole`; `part`, where given, has some of them.
-pub(super) fn explore(
-    whole: &mut Objective<'_>,
-    part: Option<&mut Objective<'_>>,
-    settings: &Checked,
-) -> Option<Peak> {
-    let limits = |gain| Limits { steps: settings.steps, gain, first: FAR };
-    let (rows, single) = (whole.evidence.rows(), whole.inputs() == 1);
-    let Some(part) = part else {
-        let (gain, same) = if single { (FINE, SAME) } else { (ROUGH, ALIKE) };
-        let common = common(whole, limits(gain), same)?;
-        return if single { Some(common) } else { free(whole, &[common], settings, limits(FINE)) };
-    };
-    if single {
-        let begin = common(part, limits(COARSE), SAME)?;
-        let limits = Limits { first: NEAR, ..limits(FINE) };
-        return whole.climb(&begin.q, Free::All, limits, &[]);
+    if rows <= MANY {
+        let most = if rows > FEW { ROUND.min(settings.starts) } else { settings.starts };
+        wander(whole, &mut modes, most, wary && rows <= FEW, settings, limits(FINE))?;
     }
-    let common = common(part, limits(ROUGH), ALIKE)?;
-    if rows <= FEW {
-        return free(whole, &[common], settings, limits(FINE));
+    if wary && rows <= FEW {
+        hop(whole, &mut modes, limits(FINE))?;
     }
-    let first = free(part, std::slice::from_ref(&common), settings, limits(COARSE))?;
     if rows > MANY {
-        let limits = Limits { first: NEAR, ..limits(FINE) };
-        return whole.climb(&first.q, Free::All, limits, &[]);
+        return Ok(modes.best().cloned());
     }
-    // What some rows say of many lengthscales can mislead; what they say of one rarely does.
-    free(whole, &[first, common], settings, limits(FINE))
+    Ok(modes.best().map(|best| finish(whole, best, Limits { gain: LAST, ..near })))
 }
 
 /// The best end with a common lengthscale.
-fn common(objective: &mut Objective<'_>, limits: Limits, same: f64) -> Option<Peak> {
+fn common(team: &Team<'_>, limits: Limits, same: f64) -> Result<Option<Peak>> {
+    let starts: Vec<Vec<f64>> = guesses(team.prior).collect();
     let mut modes = Modes::new(same);
-    for guess in guesses(objective.prior) {
-        modes.add(objective.climb(&guess, Free::Common, limits, &modes.peaks));
+    for round in starts.chunks(2) {
+        add(team, &mut modes, round.len(), |rows, i, known| {
+            rows.climb(&round[i], Free::Common, limits, known)
+        })?;
         if modes.agree() {
             break;
         }
     }
-    modes.peaks.into_iter().next()
+    Ok(modes.best().cloned())
 }
 
-/// The best mode with free lengthscales, from the ends of climbs before and then from random
-/// points around the last of them.
-fn free(
-    objective: &mut Objective<'_>,
-    ends: &[Peak],
+/// One round of climbs with free lengthscales from `starts`.
+fn climb_each(
+    team: &Team<'_>,
+    modes: &mut Modes,
+    starts: &[Vec<f64>],
+    limits: Limits,
+) -> Result<()> {
+    add(team, modes, starts.len(), |rows, i, known| {
+        rows.climb(&starts[i], Free::All, limits, known)
+    })
+}
+
+/// Climbs from random points around the best mode so far: until climbs agree or, if `wary`, until
+/// the starts are used up.
+fn wander(
+    team: &Team<'_>,
+    modes: &mut Modes,
+    most: usize,
+    wary: bool,
     settings: &Checked,
     limits: Limits,
-) -> Option<Peak> {
-    let base = &ends.last()?.q;
-    let mut modes = Modes::new(SAME);
-    let most = if objective.evidence.rows() > FEW { SOME } else { settings.starts };
-    for index in 0..settings.starts.min(most).max(ends.len()) {
-        let start = match ends.get(index) {
-            Some(end) => Some(end.q.clone()),
-            None => screened(objective, base, settings.seed, index),
-        };
-        let Some(start) = start else { continue };
-        let first = if index + 1 < ends.len() { NEAR } else { FAR };
-        let limits = Limits { first, ..limits };
-        modes.add(objective.climb(&start, Free::All, limits, &modes.peaks));
-        if modes.agree() {
+) -> Result<()> {
+    let mut done = 2;
+    while done < most && (wary || !modes.agree()) {
+        let Some(base) = modes.best().map(|peak| peak.q.clone()) else { break };
+        let round = ROUND.min(most - done);
+        add(team, modes, round, |rows, i, known| {
+            let start = screened(rows, &base, settings.seed, done + i)?;
+            rows.climb(&start, Free::All, limits, known)
+        })?;
+        done += round;
+    }
+    Ok(())
+}
+
+/// Climbs from the best mode with one lengthscale moved, the likeliest such points, for as long
+/// as that finds a better mode.
+fn hop(team: &Team<'_>, modes: &mut Modes, limits: Limits) -> Result<()> {
+    for _ in 0..HOPS {
+        let Some(best) = modes.best().cloned() else { break };
+        let points = moves(&best.q, team.prior);
+        let values = team.each(points.len(), |rows, i| rows.at(&points[i], None))?;
+        let mut likely: Vec<_> = points.into_iter().zip(values).collect();
+        // Points without a likelihood come last.
+        likely.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
+        let starts: Vec<_> = likely.into_iter().take(ROUND).map(|(point, _)| point).collect();
+        climb_each(team, modes, &starts, limits)?;
+        if modes.best().is_none_or(|now| now.value < best.value + SAME) {
             break;
         }
     }
-    modes.peaks.into_iter().next()
+    Ok(())
+}
+
+/// The end of a last climb, from `best` with its long lengthscales at their bounds. The likelihood
+/// rises towards them, and ever more slowly: the climbs before end on the way.
+fn finish(team: &Team<'_>, best: &Peak, limits: Limits) -> Peak {
+    let start = stretched(&best.q, team.prior);
+    if team.prior.informs() || start == best.q {
+        return best.clone();
+    }
+    let end = team.one(|rows| rows.climb(&start, Free::All, limits, &[]));
+    end.filter(|end| end.value > best.value).unwrap_or_else(|| best.clone())
+}
+
+/// One round of climbs, and where they end; each is told the modes known before the round.
+fn add(
+    team: &Team<'_>,
+    modes: &mut Modes,
+    round: usize,
+    climb: impl Fn(&mut Objective<'_>, usize, &[Peak]) -> Option<Peak> + Sync,
+) -> Result<()> {
+    let known = modes.all();
+    let found = team.each(round, |rows, i| climb(rows, i, known))?;
+    found.into_iter().for_each(|peak| modes.add(peak));
+    Ok(())
 }
 
 /// The best of several random points around `base`.

@@ -3,8 +3,9 @@
 //! All is done in units of the data (see [`prior`](super::prior)), so the result follows any
 //! change of units.
 
-use super::climb::Objective;
-use super::evidence::{Centre, Evidence};
+use std::sync::Mutex;
+
+use super::evidence::Centre;
 use super::explore;
 use super::hyper::Hyper;
 use super::inputs::Inputs;
@@ -12,14 +13,15 @@ use super::posterior::{Gp, check_rows};
 use super::prior::Prior;
 use super::settings::{Checked, Mean};
 use super::starts::some_rows;
+use super::team::Team;
 use crate::scale::{Scaler, Scaling};
 use crate::{Error, Result};
 
 /// Fit the hyperparameters to the rows `x` (row-major, n x inputs) and `y`, and condition on them.
 ///
-/// The same rows, settings and seed give the same result. An input that never varies gets a
-/// lengthscale without meaning; targets that never vary, or a single row, have no scale of their
-/// own and are fitted as if it were 1.
+/// The same rows, settings and seed give the same result, on any number of threads. An input that
+/// never varies gets a lengthscale without meaning; targets that never vary, or a single row, have
+/// no scale of their own and are fitted as if it were 1.
 pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp> {
     let n = check_rows(x, inputs, y)?;
     let scaler = Scaler::fit(Scaling::Standard, x, inputs, y)?;
@@ -30,21 +32,23 @@ pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp
         Mean::Learned => prior.centre(),
         Mean::Fixed(mean) => Centre::Fixed(scaler.target.apply(mean)),
     };
-    let evidence = |rows: &[usize]| -> Result<Evidence> {
+    let team = |rows: &[usize]| -> Result<Team<'_>> {
         let part: Vec<f64> =
             rows.iter().flat_map(|r| &u[r * inputs..(r + 1) * inputs]).copied().collect();
-        let target = rows.iter().map(|r| v[*r]).collect();
-        Ok(Evidence::new(settings.kernel, Inputs::new(&part, &vec![1.0; inputs])?, target, centre))
+        Ok(Team {
+            kernel: settings.kernel,
+            raw: Inputs::new(&part, &vec![1.0; inputs])?,
+            y: rows.iter().map(|r| v[*r]).collect(),
+            centre,
+            prior: &prior,
+            threads: settings.threads,
+            spare: Mutex::default(),
+        })
     };
     let all: Vec<usize> = (0..n).collect();
     let size = explore::part(n, inputs);
-    let mut whole = Objective { evidence: evidence(&all)?, prior: &prior };
-    let peak = if size < n {
-        let evidence = evidence(&some_rows(n, size, settings.seed))?;
-        explore::explore(&mut whole, Some(&mut Objective { evidence, prior: &prior }), settings)
-    } else {
-        explore::explore(&mut whole, None, settings)
-    };
+    let part = if size < n { Some(team(&some_rows(n, size, settings.seed))?) } else { None };
+    let peak = explore::explore(&team(&all)?, part.as_ref(), settings)?;
     let Some(peak) = peak else {
         let problem =
             "no start has a likelihood: look for outliers, or a mean far from all targets";

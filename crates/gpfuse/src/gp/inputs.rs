@@ -74,8 +74,34 @@ impl Inputs {
         self.columns.chunks_exact(self.stride)
     }
 
+    /// Whether some input has fewer values than half the rows.
+    pub(super) fn has_levels(&self) -> bool {
+        self.columns().any(|column| {
+            let mut values = column[..self.rows].to_vec();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            2 * values.len() < self.rows
+        })
+    }
+
     /// The number of inputs.
     pub(super) fn count(&self) -> usize {
         self.columns.len() / self.stride
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_fewer_values_than_half_the_rows() {
+        let inputs = |values: &[f64]| {
+            let x: Vec<f64> = values.iter().enumerate().flat_map(|(i, v)| [i as f64, *v]).collect();
+            Inputs::new(&x, &[1.0, 1.0]).unwrap()
+        };
+        assert!(inputs(&[1.0, 2.0, 1.0, 2.0, 1.0]).has_levels());
+        assert!(!inputs(&[1.0, 2.0, 1.0, 2.0]).has_levels());
+        assert!(!inputs(&[1.0, 2.0, 3.0, 4.0, 5.0]).has_levels());
     }
 }

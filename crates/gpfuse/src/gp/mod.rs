@@ -19,10 +19,12 @@ mod factor;
 mod fit;
 mod hyper;
 mod inputs;
+mod modes;
 mod posterior;
 mod prior;
 mod settings;
 mod starts;
+mod team;
 
 pub use fit::fit;
 pub use hyper::Hyper;

@@ -69,6 +69,11 @@ impl Prior {
         }
     }
 
+    /// Whether it says anything, and so keeps lengthscales from extremes.
+    pub(super) fn informs(&self) -> bool {
+        self.objective == Objective::Map
+    }
+
     /// What is done about a learned mean.
     pub(super) fn centre(&self) -> Centre {
         match self.objective {

@@ -40,13 +40,16 @@ pub struct Settings {
     pub objective: Objective,
     /// The constant mean.
     pub mean: Mean,
-    /// Starts with all lengthscales free that are climbed from, at most; fewer where two agree.
-    /// With one input there are three guesses instead.
+    /// Starts with all lengthscales free that are climbed from, at most; fewer where the first two
+    /// agree, or with many rows. With one input there are three guesses instead.
     pub starts: usize,
     /// L-BFGS-B steps of a climb, at most.
     pub steps: usize,
     /// The seed of the random starts.
     pub seed: u64,
+    /// Threads; the result does not depend on it.
+    #[serde(skip_serializing)]
+    pub threads: usize,
 }
 
 impl Default for Settings {
@@ -58,6 +61,7 @@ impl Default for Settings {
             starts: 20,
             steps: 200,
             seed: 0,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 }
@@ -85,6 +89,7 @@ impl Settings {
         };
         within("starts", self.starts, 1, 10_000)?;
         within("steps", self.steps, 1, 1_000_000)?;
+        within("threads", self.threads, 1, 10_000)?;
         if let Mean::Fixed(mean) = self.mean
             && !mean.is_finite()
         {

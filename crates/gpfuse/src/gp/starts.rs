@@ -1,4 +1,4 @@
-//! Where the climbs begin: three guesses with a common lengthscale, then random points.
+//! Where the climbs begin: guesses, random points around a mode, and moves away from it.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -21,21 +21,67 @@ pub(super) fn guesses(prior: &Prior) -> impl Iterator<Item = Vec<f64>> {
     })
 }
 
-/// Random point number `index` around `q`: `log noise` and each `log ell` with a standard deviation
-/// of 1, a third of the inputs switched off by a lengthscale twenty times as long.
+/// Every lengthscale one standard deviation of its input, and little noise.
+pub(super) fn plain(prior: &Prior) -> Vec<f64> {
+    let mut q = vec![0.0; prior.median.len()];
+    q[prior.median.len() - 1] = f64::ln(0.1);
+    q
+}
+
+/// `log ell - log sd` from which an input matters little, where sd is that of the function.
+const LONG: f64 = 4.0;
+
+/// The `log ell` at `q` from which an input matters little: longer ones are all alike, and too
+/// far from others to be moved there.
+fn long(q: &[f64]) -> f64 {
+    LONG + 0.5 * q[0].max(0.0)
+}
+
+/// Random point number `index` around `q`: a quarter of the lengthscales, but about two at most, are
+/// twenty times as long, as many a twentieth, and there is more noise, up to e squared times.
 pub(super) fn around(q: &[f64], prior: &Prior, seed: u64, index: usize) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::GpStart, index as u64 + 1);
     let mut q = q.to_vec();
-    let last = q.len() - 1;
+    let (last, long) = (q.len() - 1, long(&q));
+    let share = f64::min(0.25, 2.0 / (last - 1) as f64);
     for l in &mut q[1..last] {
         let normal: f64 = StandardNormal.sample(&mut rng);
-        let off = rng.random::<f64>() < 1.0 / 3.0;
-        *l += normal + if off { f64::ln(20.0) } else { 0.0 };
+        let by = match rng.random::<f64>() {
+            u if u < share => -f64::ln(20.0),
+            u if u < 2.0 * share => f64::ln(20.0),
+            _ => 0.0,
+        };
+        *l = l.min(long) + by + 0.3 * normal;
     }
-    let normal: f64 = StandardNormal.sample(&mut rng);
-    q[last] += normal;
+    q[last] += 2.0 * rng.random::<f64>();
     q.iter_mut().enumerate().for_each(|(i, q)| *q = q.clamp(prior.lower[i], prior.upper[i]));
     q
+}
+
+/// The points that differ from `q` in one lengthscale, e squared times as long or as short; one
+/// that is long already only becomes shorter.
+pub(super) fn moves(q: &[f64], prior: &Prior) -> Vec<Vec<f64>> {
+    let long = long(q);
+    let each = |i: usize| {
+        let to = if q[i] > long { [long - 2.0, long - 4.0] } else { [q[i] - 2.0, q[i] + 2.0] };
+        to.map(|to| {
+            let mut moved = q.to_vec();
+            moved[i] = to.clamp(prior.lower[i], prior.upper[i]);
+            moved
+        })
+    };
+    (1..q.len() - 1).flat_map(each).collect()
+}
+
+/// `q` with all long lengthscales at their bounds.
+pub(super) fn stretched(q: &[f64], prior: &Prior) -> Vec<f64> {
+    let inner = 1..q.len() - 1;
+    let far = long(q) + 2.0;
+    let each = |(i, q): (usize, &f64)| match inner.contains(&i) && *q > far {
+        true => prior.upper[i],
+        false => *q,
+    };
+    q.iter().enumerate().map(each).collect()
 }
 
 /// `size` of the numbers from 0 to `rows`, without order.
