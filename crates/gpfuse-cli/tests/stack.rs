@@ -29,7 +29,8 @@ fn weights_go_to_the_better_expert_under_its_name() {
     let place = place();
     for flags in ["--method bhs", "", "--plain", "--basis exact", "--basis rff"] {
         let flags = if flags.contains("rff") { "--basis rff --frequencies 5" } else { flags };
-        let small = if flags.contains("basis") { SMALL.replace("--size 8 ", "") } else { SMALL.into() };
+        let small =
+            if flags.contains("basis") { SMALL.replace("--size 8 ", "") } else { SMALL.into() };
         place.done(&format!("stack p.csv --target y {small} {flags}"));
         let table = place.done("predict p.nc p.csv --experts --density").table();
         let (good, bad) = (table.column("weight_good"), table.column("weight_bad"));

@@ -73,7 +73,8 @@ fn sweep_form(method: Method, normalised: bool, robust: bool) {
         (On::Exact, 2, 0),
         (On::Exact, 5, 0),
     ];
-    let mut seed = 1000 * (1 + method as u64) + 500 * u64::from(normalised) + 250 * u64::from(robust);
+    let mut seed =
+        1000 * (1 + method as u64) + 500 * u64::from(normalised) + 250 * u64::from(robust);
     let mut worst = [0.0_f64; 2];
     for (j, kernel) in Kernel::ALL.into_iter().enumerate() {
         for (i, (basis, inputs, size)) in shapes.into_iter().enumerate() {
@@ -83,8 +84,18 @@ fn sweep_form(method: Method, normalised: bool, robust: bool) {
                 // A dual Cholesky decomposition for each entry of the gradient takes its time.
                 let most = if basis == On::Exact { 20 } else { 70 };
                 let rows = [1, 7, most][(i + j + k) % 3];
-                let recipe =
-                    Recipe { method, normalised, robust, kernel, basis, inputs, experts, rows, size, seed };
+                let recipe = Recipe {
+                    method,
+                    normalised,
+                    robust,
+                    kernel,
+                    basis,
+                    inputs,
+                    experts,
+                    rows,
+                    size,
+                    seed,
+                };
                 let found = compare(recipe);
                 worst = [worst[0].max(found[0]), worst[1].max(found[1])];
             }

@@ -8,18 +8,18 @@
 //!
 //! | what | median | log-sd |
 //! | --- | --- | --- |
-//! | all `ell` together | `2 sqrt(d)` | 0.5 |
-//! | each `ell` about that | 1 | 0.4 |
+//! | all `ell` together | `2 sqrt(d)` | 1 |
+//! | each `ell` about that | 1 | 0.3 (Student-t, 3 degrees of freedom) |
 //! | `sqrt(var)` | 1 | 1 |
 //! | `sqrt(noise)` | 0.3 | 0.5 |
 //! | the mean, where learned | 0 (normal) | 1 (its sd) |
 //!
 //! With d inputs two rows are about `sqrt(2 d)` apart: at the median of `ell` their correlation
 //! does not depend on d. Few rows say how smooth a function is, and less about which inputs
-//! matter: the lengthscales are held together, `log ell_i = c + e_i` with `c ~ N(log 2 sqrt(d),
-//! 0.5^2)` and `e_i ~ N(0, 0.4^2)`. With `c` integrated out, and `a_i` the distance of `log ell_i`
-//! from its median, of mean m, the log density is
-//! `-(sum_i (a_i - m)^2 / 0.4^2 + d m^2 / (0.4^2 + 0.5^2 d)) / 2`.
+//! matter: the lengthscales are held together, but one that is much shorter or longer than the
+//! others pays only a little more for it. With `a_i` the distance of `log ell_i` from its median and
+//! `m` the mean of these, the log density is
+//! `-m^2 / 2 - sum_i 2 log(1 + (a_i - m)^2 / (3 0.3^2))`.
 //!
 //! The prior of the noise keeps it from 0, where a GP with many lengthscales and few rows passes
 //! through every target; with n rows the likelihood weighs as much as `n / 2` nats per unit of
@@ -36,9 +36,11 @@ const BOUNDS: [(f64, f64); 3] = [(1e-5, 1e5), (1e-3, 1e5), (1e-6, 1e2)];
 /// Log-sds of the priors of `log var` and `log noise`: variances have twice those of standard
 /// deviations.
 const LOG_SD: [f64; 2] = [2.0, 1.0];
-/// Log-sds of the lengthscales' common level, and of each about it.
-const COMMON: f64 = 0.5;
-const APART: f64 = 0.4;
+/// The log-sd of the lengthscales' common level; the scale of each about it, and the degrees of
+/// freedom.
+const COMMON: f64 = 1.0;
+const APART: f64 = 0.3;
+const FREEDOM: f64 = 3.0;
 
 /// Medians of the priors of `var`, `ell / sqrt(d)` and `noise`.
 const MEDIAN: [f64; 3] = [1.0, 2.0, 0.09];
@@ -89,23 +91,24 @@ impl Prior {
             return 0.0;
         }
         let last = q.len() - 1;
-        let apart = |i: usize| q[i] - self.median[i];
-        let mean = (1..last).map(apart).sum::<f64>() / (last - 1) as f64;
-        let level = APART * APART + (last - 1) as f64 * COMMON * COMMON;
-        // The distance of each parameter from its centre, and its precision.
-        let own = |i: usize| match i {
-            0 => (apart(i), LOG_SD[0].powi(-2)),
-            _ if i == last => (apart(i), LOG_SD[1].powi(-2)),
-            _ => (apart(i) - mean, APART.powi(-2)),
+        let (inputs, apart) = ((last - 1) as f64, |i: usize| q[i] - self.median[i]);
+        let mean = (1..last).map(apart).sum::<f64>() / inputs;
+        let width = FREEDOM * APART * APART;
+        let pull = |i: usize| {
+            let e = apart(i) - mean;
+            (FREEDOM + 1.0) * e / (width + e * e)
         };
+        let (var, noise) = (apart(0) / LOG_SD[0], apart(last) / LOG_SD[1]);
         if let Some(grad) = grad {
-            for (i, g) in grad.iter_mut().enumerate() {
-                let (gap, precision) = own(i);
-                *g -= precision * gap;
+            grad[0] -= var / LOG_SD[0];
+            grad[last] -= noise / LOG_SD[1];
+            let all = (1..last).map(pull).sum::<f64>() / inputs;
+            for i in 1..last {
+                grad[i] -= pull(i) - all + mean / (COMMON * COMMON * inputs);
             }
-            grad[1..last].iter_mut().for_each(|g| *g -= mean / level);
         }
-        let sum: f64 = (0..q.len()).map(own).map(|(gap, precision)| precision * gap * gap).sum();
-        -0.5 * (sum + (last - 1) as f64 * mean * mean / level)
+        let tails: f64 = (1..last).map(|i| ((apart(i) - mean).powi(2) / width).ln_1p()).sum();
+        let level = mean / COMMON;
+        -0.5 * (var * var + noise * noise + level * level + (FREEDOM + 1.0) * tails)
     }
 }

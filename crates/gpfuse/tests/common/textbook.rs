@@ -249,8 +249,7 @@ impl Textbook {
             }
             log_prior = log_prior + log_half_normal(*floor, prior.floor);
             log_prior = log_prior + log_normal(prior.tail.ln(), *tail, constant(0.0));
-            log_prior =
-                log_prior + log_normal(prior.blend.ln(), *blend, constant(1.5_f64.ln()));
+            log_prior = log_prior + log_normal(prior.blend.ln(), *blend, constant(1.5_f64.ln()));
         }
         let expected = if self.robust { self.experts + 3 } else { 0 };
         assert_eq!(calibration.len(), expected);
