@@ -14,7 +14,7 @@ const SHARED: &str = "method experts partition along expert-inputs hold-out expe
                       normalise scaling no-scale sampler metric chains warmup draws max-depth \
                       hmc-depth target-accept start candidates start-steps seed threads";
 
-const FLAGS: [(&str, &str); 7] = [
+const FLAGS: [(&str, &str); 8] = [
     ("demo", "out seed json"),
     (
         "simulate",
@@ -23,6 +23,7 @@ const FLAGS: [(&str, &str); 7] = [
     ),
     ("fit", "target inputs out assign SHARED settings strict json"),
     ("stack", "target inputs out SHARED settings strict json"),
+    ("compare", "target inputs methods figure COMPARED settings strict json"),
     ("predict", "out quantiles experts density samples seed threads"),
     ("evaluate", "json strict threads"),
     ("inspect", "json strict"),
@@ -47,7 +48,8 @@ fn help_and_version() {
             .filter_map(|line| line.trim().strip_prefix("--"))
             .filter_map(|line| line.split_whitespace().next())
             .collect();
-        let flags = flags.replace("SHARED", SHARED);
+        let compared = SHARED.replace("method ", "").replace("plain ", "");
+        let flags = flags.replace("SHARED", SHARED).replace("COMPARED", &compared);
         assert_eq!(mentioned, flags.split_whitespace().collect::<Vec<_>>(), "{command}");
         // No flag without a word about it.
         assert!(!help.contains("\n\n\n"), "{help}");

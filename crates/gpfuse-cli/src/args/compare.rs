@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gpfuse::compare::Contestant;
 
-use super::FitOptions;
+use super::options::FitOptions;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
