@@ -5,7 +5,7 @@ mod options;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Arg, Args, Parser, Subcommand};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
 use options::{FitOptions, KERNELS, named};
@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Fit(Box<FitArgs>),
     /// Learn weights for experts made anywhere: a table with their predictions.
     #[command(allow_negative_numbers = true)]
+    #[command(mut_args(StackArgs::shown))]
     Stack(Box<StackArgs>),
     /// Compare every method and fusion rule on the same rows.
     #[command(allow_negative_numbers = true)]
@@ -177,6 +178,15 @@ pub(crate) struct StackArgs {
     /// Print the summary as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl StackArgs {
+    /// Hide the options that say how experts are made: here they are given.
+    fn shown(arg: Arg) -> Arg {
+        let made = ["experts", "partition", "along", "hold_out"].contains(&arg.get_id().as_str())
+            || arg.get_id().as_str().starts_with("expert_");
+        arg.hide(made)
+    }
 }
 
 #[derive(Debug, Args)]

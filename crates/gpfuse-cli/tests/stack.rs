@@ -97,7 +97,8 @@ fn bad_tables_are_named() {
     place.write("p.csv", &whole);
     for (flags, words) in [
         ("--method mogpe", "learns experts of its own: use bhs or pbhs"),
-        ("--experts 3", "3, but the table has 2"),
+        ("--experts 3", "`experts`: the experts of `stack` are those of the table"),
+        ("--hold-out 0.3", "`hold-out`"),
         ("--inputs y", "both target and input"),
     ] {
         place.refused(&format!("stack p.csv --target y {flags} {SMALL}"), 1, &[words]);

@@ -22,7 +22,7 @@ const FLAGS: [(&str, &str); 8] = [
          log-sd-lengthscale log-sd-mean kernel seed",
     ),
     ("fit", "target inputs out assign SHARED settings strict json"),
-    ("stack", "target inputs out SHARED settings strict json"),
+    ("stack", "target inputs out STACKED settings strict json"),
     ("compare", "target inputs methods figure COMPARED settings strict json"),
     ("predict", "out quantiles experts density samples seed threads"),
     ("evaluate", "json strict threads"),
@@ -49,7 +49,9 @@ fn help_and_version() {
             .filter_map(|line| line.split_whitespace().next())
             .collect();
         let compared = SHARED.replace("method ", "").replace("plain ", "");
-        let flags = flags.replace("SHARED", SHARED).replace("COMPARED", &compared);
+        let made = "experts partition along expert-inputs hold-out expert-kernel expert-objective ";
+        let flags = (flags.replace("SHARED", SHARED).replace("COMPARED", &compared))
+            .replace("STACKED", &SHARED.replace(made, ""));
         assert_eq!(mentioned, flags.split_whitespace().collect::<Vec<_>>(), "{command}");
         // No flag without a word about it.
         assert!(!help.contains("\n\n\n"), "{help}");

@@ -171,6 +171,20 @@ impl FitOptions {
         )
     }
 
+    /// An option that says how experts are made, if one was given.
+    pub(crate) fn about_experts(&self) -> Option<&'static str> {
+        let given = [
+            (self.experts.is_some(), "experts"),
+            (self.partition.is_some(), "partition"),
+            (self.along.is_some(), "along"),
+            (self.expert_inputs.is_some(), "expert-inputs"),
+            (self.hold_out.is_some(), "hold-out"),
+            (self.expert_kernel.is_some(), "expert-kernel"),
+            (self.expert_objective.is_some(), "expert-objective"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
     /// How experts are made, given the names of the inputs.
     fn expert(&self, inputs: &[String]) -> anyhow::Result<experts::Settings> {
         let d = experts::Settings::default();

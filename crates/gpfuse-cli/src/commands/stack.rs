@@ -16,6 +16,9 @@ use crate::args::StackArgs;
 use crate::progress::cancelled;
 
 pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
+    if let Some(name) = args.options.about_experts() {
+        bail!("setting `{name}`: the experts of `stack` are those of the table: leave it out");
+    }
     let mut options = args.options.clone().with_file(args.settings.as_deref())?;
     let method = *options.method.get_or_insert(Method::Pbhs);
     if method.learns_experts() {
@@ -27,10 +30,6 @@ pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
     let expert = |name: &str| name.starts_with("mean_") || name.starts_with("sd_");
     let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, expert)?;
     let names = expert_names(&args.data, &header(&args.data)?, &inputs)?;
-    if let Some(k) = options.experts.filter(|k| *k != names.len()) {
-        let found = names.len();
-        bail!("setting `experts`: {k}, but the table has {found}: leave it out");
-    }
     options.experts = Some(names.len());
     let omega = match &options.omega {
         Some(path) => Some(interleave(&Table::read(path, None)?.columns)),
