@@ -129,7 +129,7 @@ fn finish(
     lines
         .push("R-hat: the worst over rows; well above 1.01, chains sit in different modes.".into());
     lines.push(format!("data: {out}/train.csv, {out}/test.csv"));
-    lines.push(format!("models, which ArviZ opens: {out}/het.nc, {out}/mogpe.nc, {out}/pogpe.nc"));
+    lines.push(format!("models, which ArviZ opens: {out}/METHOD.nc"));
     lines.push(format!(
         "next: gpfuse predict {out}/mogpe.nc {out}/test.csv --experts --out predictions.csv"
     ));
