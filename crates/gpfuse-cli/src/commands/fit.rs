@@ -10,7 +10,7 @@ use gpfuse::infer::Monitor;
 use gpfuse_io::model_file::{self, Saved, Training};
 use gpfuse_io::table::Table;
 
-use super::training::{in_table, inputs, model_out};
+use super::training::{in_table, inputs, model_out, omega};
 use super::{Outcome, interleave, judged};
 use crate::args::FitArgs;
 use crate::print;
@@ -18,13 +18,8 @@ use crate::progress::{Bars, cancelled, listen};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let options = args.options.clone().with_file(args.settings.as_deref())?;
-    let omega = match &options.omega {
-        Some(path) => Some(Table::read(path, None)?),
-        None => None,
-    };
     let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, |_| false)?;
-    let settings =
-        options.check(&inputs, omega.as_ref().map(|table| interleave(&table.columns)))?;
+    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
     if settings.method.learns_experts() && args.assign.is_some() {
         bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
     }
@@ -33,10 +28,6 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let wanted: Vec<&str> =
         inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
     let table = Table::read(&args.data, Some(&wanted))?;
-    if let Some(omega) = omega.filter(|omega| omega.columns.len() != inputs.len()) {
-        let (path, found, wanted) = (omega.path, omega.columns.len(), inputs.len());
-        bail!("`{path}`: has {found} columns for {wanted} inputs: give one column per input");
-    }
     let y = table.column(&args.target).unwrap_or_default().to_vec();
     let x = interleave(&table.columns[..inputs.len()]);
 

@@ -10,7 +10,9 @@ use gpfuse_io::model_file::{self, Saved, Training};
 use gpfuse_io::table::{Table, header};
 
 use super::fit::{report, watched};
-use super::training::{expert_columns, expert_names, in_table, inputs, model_out, predictions};
+use super::training::{
+    expert_columns, expert_names, in_table, inputs, model_out, omega, predictions,
+};
 use super::{Outcome, interleave, judged};
 use crate::args::StackArgs;
 use crate::progress::cancelled;
@@ -31,11 +33,7 @@ pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
     let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, expert)?;
     let names = expert_names(&args.data, &header(&args.data)?, &inputs)?;
     options.experts = Some(names.len());
-    let omega = match &options.omega {
-        Some(path) => Some(interleave(&Table::read(path, None)?.columns)),
-        None => None,
-    };
-    let settings = options.check(&inputs, omega)?;
+    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
     let out = model_out(args.out.as_deref(), &args.data)?;
     let columns = expert_columns(&names);
     let wanted = inputs.iter().chain([&args.target]).chain(&columns);

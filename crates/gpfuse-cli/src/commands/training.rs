@@ -43,6 +43,18 @@ pub(super) fn inputs(
     Ok(inputs)
 }
 
+/// Base frequencies from a file, row-major, if there is one: a column for each input.
+pub(super) fn omega(file: Option<&Path>, inputs: usize) -> anyhow::Result<Option<Vec<f64>>> {
+    let Some(table) = file.map(|path| Table::read(path, None)).transpose()? else {
+        return Ok(None);
+    };
+    let (path, found) = (&table.path, table.columns.len());
+    if found != inputs {
+        bail!("`{path}`: has {found} columns for {inputs} inputs: give one column per input");
+    }
+    Ok(Some(super::interleave(&table.columns)))
+}
+
 /// The columns of some experts: means, then standard deviations.
 pub(super) fn expert_columns(names: &[String]) -> Vec<String> {
     let means = names.iter().map(|name| format!("mean_{name}"));

@@ -10,7 +10,7 @@ use anyhow::bail;
 use gpfuse::compare::{Comparison, Contestant, Known, Scored, compare};
 use gpfuse_io::table::Table;
 
-use super::training::{in_table, inputs};
+use super::training::{in_table, inputs, omega};
 use super::{Outcome, interleave, refuse_unwritable};
 use crate::args::CompareArgs;
 use crate::figure::{self, Format};
@@ -22,9 +22,7 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     let mut options = args.options.clone().with_file(args.settings.as_deref())?;
     options.method = None;
     let inputs = inputs(&args.train, args.inputs.as_deref(), &args.target, |_| false)?;
-    let omega = options.omega.as_deref().map(|path| Table::read(path, None)).transpose()?;
-    let settings =
-        options.check(&inputs, omega.as_ref().map(|table| interleave(&table.columns)))?;
+    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
     let figure = match &args.figure {
         Some(path) => {
             let format = Format::of(path)?;
@@ -37,10 +35,6 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
         inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
     let train = Rows::read(&args.train, &wanted)?;
     let test = args.test.as_deref().map(|path| Rows::read(path, &wanted)).transpose()?;
-    if let Some(omega) = omega.filter(|omega| omega.columns.len() != inputs.len()) {
-        let (path, found, wanted) = (omega.path, omega.columns.len(), inputs.len());
-        bail!("`{path}`: has {found} columns for {wanted} inputs: give one column per input");
-    }
     let chosen = args.methods.clone().unwrap_or_else(Contestant::all);
 
     listen_for("what is finished")?;
