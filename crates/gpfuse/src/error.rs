@@ -39,5 +39,13 @@ impl Error {
     }
 }
 
+/// Refuse a setting below `low` or above `high`.
+pub(crate) fn within(name: &'static str, value: usize, low: usize, high: usize) -> Result<()> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::setting(name, format!("{value} is out of range: use {low} to {high}")))
+}
+
 /// The library's result.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -59,6 +59,21 @@ impl Predictions {
         Predictions::new(cut(&self.mean), cut(&self.sd))
     }
 
+    /// The same on another scale of the target.
+    ///
+    /// # Errors
+    /// If a value is out of range there.
+    pub(crate) fn on_scale(
+        &self,
+        mean: impl Fn(f64) -> f64,
+        sd: impl Fn(f64) -> f64,
+    ) -> Result<Predictions> {
+        let each = |all: &[Vec<f64>], to: &dyn Fn(f64) -> f64| -> Vec<Vec<f64>> {
+            all.iter().map(|own| own.iter().map(|v| to(*v)).collect()).collect()
+        };
+        Predictions::new(each(&self.mean, &mean), each(&self.sd, &sd))
+    }
+
     /// The number of experts K.
     pub fn experts(&self) -> usize {
         self.mean.len()

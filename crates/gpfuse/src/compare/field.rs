@@ -110,11 +110,7 @@ fn with(settings: &CheckedFit, change: impl FnOnce(&mut FitSettings)) -> Result<
 
 /// Predictions in the user's units.
 fn restore(said: &Predictions, target: Affine) -> Result<Predictions> {
-    let each = |v: &[Vec<f64>], by: &dyn Fn(f64) -> f64| -> Vec<Vec<f64>> {
-        v.iter().map(|own| own.iter().map(|v| by(*v)).collect()).collect()
-    };
-    let mean = each(said.mean(), &|v| target.restore(v));
-    Predictions::new(mean, each(said.sd(), &|v| v * target.scale))
+    said.on_scale(|mean| target.restore(mean), |sd| sd * target.scale)
 }
 
 /// Trouble with the test rows says so.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Exact, Hilbert, Rff, hilbert};
+use crate::error::within;
 use crate::experts::{self, Assignment};
 use crate::infer;
 use crate::kernel::Kernel;
@@ -116,14 +117,8 @@ impl FitSettings {
 
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<CheckedFit> {
-        if !(1..=1000).contains(&self.experts) {
-            let problem = format!("{} is out of range: use 1 to 1000", self.experts);
-            return Err(Error::setting("experts", problem));
-        }
-        if !(1..=100_000).contains(&self.frequencies) {
-            let problem = format!("{} is out of range: use 1 to 100000", self.frequencies);
-            return Err(Error::setting("frequencies", problem));
-        }
+        within("experts", self.experts, 1, 1000)?;
+        within("frequencies", self.frequencies, 1, 100_000)?;
         if self.size.is_some_and(|size| !(1..=10_000).contains(&size)) {
             let size = self.size.unwrap_or_default();
             let problem = format!("{size} functions per input: use 1 to 10000");

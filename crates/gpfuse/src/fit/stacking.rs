@@ -57,8 +57,8 @@ pub fn stack(
         });
     }
     let Scaled { x, y, scaler } = Scaled::new(x, inputs, y, settings)?;
-    let (mean, sd) = scaled(predictions, scaler.target);
-    let data = Data::new(&x, inputs, &y)?.with_given(&mean, &sd)?;
+    let said = scaled(predictions, scaler.target)?;
+    let data = Data::new(&x, inputs, &y)?.with_given(said.mean(), said.sd())?;
     let basis = settings.basis(&x, &x, inputs)?;
     let rows = (0..y.len()).collect();
     infer(data, basis, Experts::Named(names), rows, scaler, settings, monitor)
@@ -78,8 +78,8 @@ pub(super) fn given(
             Given::new(said.mean(), said.sd()).map(Some)
         }
         (Experts::Named(_), Some(predictions)) => {
-            let (mean, sd) = scaled(predictions, fitted.scaler.target);
-            Given::new(&mean, &sd).map(Some)
+            let said = scaled(predictions, fitted.scaler.target)?;
+            Given::new(said.mean(), said.sd()).map(Some)
         }
         (Experts::Named(names), None) => Err(Error::Data(format!(
             "the experts of this model were made elsewhere: give the predictions of {}",
@@ -92,12 +92,8 @@ pub(super) fn given(
 }
 
 /// Predictions on the model's scale of the target.
-fn scaled(predictions: &Predictions, target: Affine) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-    let each = |v: &[Vec<f64>], by: &dyn Fn(f64) -> f64| -> Vec<Vec<f64>> {
-        v.iter().map(|own| own.iter().map(|v| by(*v)).collect()).collect()
-    };
-    let mean = each(predictions.mean(), &|v| target.apply(v));
-    (mean, each(predictions.sd(), &|v| v / target.scale))
+fn scaled(predictions: &Predictions, target: Affine) -> Result<Predictions> {
+    predictions.on_scale(|mean| target.apply(mean), |sd| sd / target.scale)
 }
 
 /// A method that learns its experts has no use for others.

@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::within;
 use crate::kernel::Kernel;
 use crate::{Error, Result};
 
@@ -81,12 +82,6 @@ impl Deref for Checked {
 impl Settings {
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<Checked> {
-        let within = |name, value: usize, low: usize, high: usize| {
-            if (low..=high).contains(&value) {
-                return Ok(());
-            }
-            Err(Error::setting(name, format!("{value} is out of range: use {low} to {high}")))
-        };
         within("starts", self.starts, 1, 10_000)?;
         within("steps", self.steps, 1, 1_000_000)?;
         within("threads", self.threads, 1, 10_000)?;

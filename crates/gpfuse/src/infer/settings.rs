@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::within;
 use crate::{Error, Result};
 
 /// How to draw from the posterior.
@@ -119,12 +120,6 @@ impl Deref for Checked {
 impl Settings {
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<Checked> {
-        let within = |name, value: usize, low: usize, high: usize| {
-            if (low..=high).contains(&value) {
-                return Ok(());
-            }
-            Err(Error::setting(name, format!("{value} is out of range: use {low} to {high}")))
-        };
         within("chains", self.chains, 1, 10_000)?;
         within("warmup", self.warmup, 10, 10_000_000)?;
         within("draws", self.draws, 1, 100_000_000)?;
