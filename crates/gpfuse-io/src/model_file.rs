@@ -139,7 +139,7 @@ fn dims_of(part: &Part) -> Vec<&'static str> {
         Kind::Ell => vec!["chain", "draw", count, "input"],
         Kind::Theta => vec!["chain", "draw", count, "feature"],
         Kind::Scale => vec!["chain", "draw", "expert"],
-        Kind::Floor | Kind::Tail | Kind::Blend => vec!["chain", "draw"],
+        Kind::Floor | Kind::Tail | Kind::Blend | Kind::Temper => vec!["chain", "draw"],
     }
 }
 

@@ -15,7 +15,7 @@ use crate::scale::Scaling;
 use crate::{Error, Result};
 
 /// Up to this many stacking rows the weights' GPs are exact where there are many inputs.
-const FEW: usize = 64;
+const FEW: usize = 128;
 
 /// Which basis to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

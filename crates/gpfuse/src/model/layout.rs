@@ -51,13 +51,15 @@ pub enum Kind {
     Tail,
     /// The odds of the linear pool against the product; the flat vector holds their logarithm.
     Blend,
+    /// How much more than its precision says the surest expert is trusted.
+    Temper,
 }
 
 impl Kind {
     /// From the sampling space to the natural scale.
     pub fn natural(self, q: f64) -> f64 {
         match self {
-            Kind::Theta => q,
+            Kind::Theta | Kind::Temper => q,
             _ => q.exp(),
         }
     }
@@ -65,7 +67,7 @@ impl Kind {
     /// Back to the sampling space.
     pub fn sampled(self, natural: f64) -> f64 {
         match self {
-            Kind::Theta => natural,
+            Kind::Theta | Kind::Temper => natural,
             _ => natural.ln(),
         }
     }
@@ -142,6 +144,7 @@ impl Layout {
             ("floor", 1, Kind::Floor),
             ("tail", 1, Kind::Tail),
             ("blend", 1, Kind::Blend),
+            ("temper", 1, Kind::Temper),
         ];
         for (name, count, kind) in kinds {
             let (offset, role) = (self.dim(), Role::Calibration);

@@ -277,12 +277,12 @@ impl Model {
                 experts.log_sd[k] = given.log_sd[k][b];
             }
         }
-        if let [log_scale @ .., floor, tail, blend] = prepared.calibration.as_slice() {
+        if let [log_scale @ .., floor, tail, blend, temper] = prepared.calibration.as_slice() {
             for (log_sd, log_scale) in experts.log_sd.iter_mut().zip(log_scale) {
                 log_sd.iter_mut().for_each(|v| *v += log_scale);
             }
             (experts.floor, experts.tail) = (Lanes::splat(*floor), Lanes::splat(*tail));
-            experts.blend = Lanes::splat(*blend);
+            (experts.blend, experts.temper) = (Lanes::splat(*blend), Lanes::splat(*temper));
         }
         self.gate.weigh(level, &mut experts.log_w);
     }

@@ -48,11 +48,12 @@ impl Sum {
     /// Add the derivatives of the first rows of a block with respect to the calibration.
     fn calibrate(&mut self, d: &ExpertBlock, filled: usize) {
         let total = |lanes: &Lanes| lanes[..filled].iter().sum::<f64>();
-        if let [log_scale @ .., floor, tail, blend] = self.calibration.as_mut_slice() {
+        if let [log_scale @ .., floor, tail, blend, temper] = self.calibration.as_mut_slice() {
             log_scale.iter_mut().zip(&d.log_sd).for_each(|(sum, lanes)| *sum += total(lanes));
             *floor += total(&d.floor);
             *tail += total(&d.tail);
             *blend += total(&d.blend);
+            *temper += total(&d.temper);
         }
     }
 

@@ -40,11 +40,13 @@ pub struct CalibrationPrior {
     pub tail: f64,
     /// The median odds of the linear pool against the product.
     pub blend: f64,
+    /// Mean and half the standard deviation of the temper.
+    pub temper: f64,
 }
 
 impl Default for CalibrationPrior {
     fn default() -> Self {
-        CalibrationPrior { scale: 0.5, floor: 0.1, tail: 0.02, blend: 0.25 }
+        CalibrationPrior { scale: 0.5, floor: 0.1, tail: 0.02, blend: 0.25, temper: 0.5 }
     }
 }
 
@@ -83,10 +85,10 @@ impl Priors {
 
     /// Refuse scales that are not positive and finite.
     pub fn check(&self) -> Result<()> {
-        let CalibrationPrior { scale, floor, tail, blend } = self.calibration;
+        let CalibrationPrior { scale, floor, tail, blend, temper } = self.calibration;
         let banks = [Role::Mu, Role::LogSd, Role::Gate].map(|role| (role, self.of(role)));
         let scales = banks.into_iter().flat_map(|(r, p)| [(r, "var", p.var), (r, "ell", p.ell)]);
-        let own = [("scale", scale), ("floor", floor), ("tail", tail), ("blend", blend)];
+        let own = [("scale", scale), ("floor", floor), ("tail", tail), ("blend", blend), ("temper", temper)];
         for (role, name, s) in scales.chain(own.map(|(n, s)| (Role::Calibration, n, s))) {
             if !(s.is_finite() && s > 0.0) {
                 let problem = format!("{}.{name} = {s} must be positive", role.name());
@@ -98,7 +100,7 @@ impl Priors {
 
     /// The prior of the numbers of a part.
     fn law(&self, part: &Part) -> Law {
-        let CalibrationPrior { scale, floor, tail, blend } = self.calibration;
+        let CalibrationPrior { scale, floor, tail, blend, temper } = self.calibration;
         match part.kind {
             Kind::Var => Law::LogHalfNormal(self.of(part.role).var),
             Kind::Ell => Law::LogHalfNormal(self.of(part.role).ell),
@@ -107,6 +109,7 @@ impl Priors {
             Kind::Floor => Law::LogHalfNormal(floor),
             Kind::Tail => Law::Normal(tail.ln(), 1.0),
             Kind::Blend => Law::Normal(blend.ln(), 1.5),
+            Kind::Temper => Law::Normal(temper, 2.0 * temper),
         }
     }
 

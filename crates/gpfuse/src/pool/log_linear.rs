@@ -18,7 +18,7 @@ vectorised! {
 
 /// Shares `p_k` into `share`, `log tau` into `log_tau`, the fused mean into `mean`.
 #[inline(always)]
-pub(super) fn precision<const FMA: bool>(
+fn precision<const FMA: bool>(
     experts: &ExpertBlock,
     share: &mut [Lanes],
     log_tau: &mut Lanes,

@@ -42,6 +42,8 @@ pub struct ExpertBlock {
     pub tail: Lanes,
     /// The log odds of the robust pool's linear part against its product.
     pub blend: Lanes,
+    /// How much more than its precision says the robust pool trusts the surest expert.
+    pub temper: Lanes,
 }
 
 impl ExpertBlock {
@@ -56,6 +58,7 @@ impl ExpertBlock {
             floor: none,
             tail: none,
             blend: none,
+            temper: none,
         }
     }
 

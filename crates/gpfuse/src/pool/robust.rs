@@ -1,8 +1,10 @@
 //! The robust log-linear pool: the product of the experts over a noise floor, with tails and a
 //! part of the linear pool.
 //!
-//! `t_k = log w_k - 2 log sd_k`, `tau = sum_k exp(t_k)` and `m = sum_k tau_k mu_k / tau` are those
-//! of the log-linear pool. Experts that are too sure of themselves make `1/tau` as small as they
+//! `tau = sum_k exp(t_k)` and `m = sum_k tau_k mu_k / tau` as in the log-linear pool, but
+//! `t_k = log w_k - 2 log sd_k - 2 g a_k`, `a_k` the difference of `log sd_k` to its mean over the
+//! experts: with the temper g above 0, where one expert is surer than the others it counts for more
+//! than its precision, as in a gPoE with entropy weights. Experts that are too sure of themselves make `1/tau` as small as they
 //! like; the floor s holds variances up, `v = 1/tau + s^2`. Some rows lie [`WIDE`] times as far
 //! out, and where experts disagree their product may be wrong altogether, so
 //! `p(y) = a N(y; m, v) + b N(y; m, WIDE^2 v) + c sum_k N(y; mu_k, v_k) / K`, `v_k = sd_k^2 + s^2`,
@@ -13,12 +15,12 @@
 //! `dm = f (y - m) / v`; with `dL/dlog tau = -rho`, `dL/dlog s = 2 (1 - rho)`, `p_k = tau_k / tau`,
 //! `d t_k = p_k ((mu_k - m) dm - rho dL)`. The linear part adds, with `z_k^2 = (y - mu_k)^2 / v_k`,
 //! `r_k = sd_k^2 / v_k` and `g_k = C_k (z_k^2 - 1) / 2`:
-//! `d mu_k = p_k dm + C_k (y - mu_k) / v_k`, `d log_sd_k = -2 d t_k + 2 r_k g_k`,
+//! `d mu_k = p_k dm + C_k (y - mu_k) / v_k`,
+//! `d log_sd_k = -2 d t_k - 2 g (d t_k - mean_j d t_j) + 2 r_k g_k`, `d g = -2 sum_k a_k d t_k`,
 //! `d log_w_k = d t_k`, `d log s = 2 (1 - rho) dL + sum_k 2 (1 - r_k) g_k`,
 //! `d tail = B - b`, `d blend = sum_k C_k - c`.
 
-use super::log_linear::precision;
-use super::{Components, ExpertBlock};
+use super::{Components, ExpertBlock, softmax_kernel};
 use crate::math::simd::{Level, vectorised};
 use crate::math::{HALF_LN_TWO_PI, Lanes, ROWS, exp, fma, ln};
 
@@ -52,6 +54,39 @@ fn over_floor<const FMA: bool>(log_var: f64, log_floor: f64) -> (f64, f64) {
     (total, exp::<FMA>(log_var - total))
 }
 
+/// Shares `p_k` into `share`, `log tau` into `log_tau`, the fused mean into `mean`, and the mean of
+/// the experts' `log_sd` into `level`.
+#[inline(always)]
+fn product<const FMA: bool>(
+    experts: &ExpertBlock,
+    share: &mut [Lanes],
+    log_tau: &mut Lanes,
+    mean: &mut Lanes,
+    level: &mut Lanes,
+) {
+    let per = 1.0 / experts.experts() as f64;
+    *level = Lanes::splat(0.0);
+    for log_sd in &experts.log_sd {
+        for r in 0..ROWS {
+            level[r] = fma::<FMA>(per, log_sd[r], level[r]);
+        }
+    }
+    for (k, t) in share.iter_mut().enumerate() {
+        for r in 0..ROWS {
+            let log_sd = experts.log_sd[k][r];
+            let tempered = fma::<FMA>(experts.temper[r], log_sd - level[r], log_sd);
+            t[r] = fma::<FMA>(-2.0, tempered, experts.log_w[k][r]);
+        }
+    }
+    softmax_kernel::<FMA>(share, log_tau);
+    *mean = Lanes::splat(0.0);
+    for (k, p) in share.iter().enumerate() {
+        for r in 0..ROWS {
+            mean[r] = fma::<FMA>(p[r], experts.mu[k][r], mean[r]);
+        }
+    }
+}
+
 /// How many standard deviations `y` is from `mean`.
 #[inline(always)]
 fn distance(y: f64, mean: f64, per_sd: f64) -> f64 {
@@ -66,8 +101,8 @@ fn log_density_kernel<const FMA: bool>(
     d: &mut ExpertBlock,
 ) {
     let none = Lanes::splat(0.0);
-    let (mut log_tau, mut mean) = (none, none);
-    precision::<FMA>(experts, &mut d.log_w, &mut log_tau, &mut mean);
+    let (mut log_tau, mut mean, mut level) = (none, none, none);
+    product::<FMA>(experts, &mut d.log_w, &mut log_tau, &mut mean, &mut level);
     let (mut narrow, mut wide, mut top) = (none, none, none);
     let log_count = (experts.experts() as f64).ln();
     for r in 0..ROWS {
@@ -118,6 +153,8 @@ fn log_density_kernel<const FMA: bool>(
         d.tail[r] = far - exp::<FMA>(b);
         d.blend[r] = 1.0 - near - far - exp::<FMA>(c);
     }
+    d.temper = none;
+    let mut all = none;
     for k in 0..experts.experts() {
         let (mu, log_sd) = (&experts.mu[k], &experts.log_sd[k]);
         let (d_mu, d_log_sd, d_log_w) = (&mut d.mu[k], &mut d.log_sd[k], &mut d.log_w[k]);
@@ -131,6 +168,15 @@ fn log_density_kernel<const FMA: bool>(
             d_log_w[r] = p * fma::<FMA>(pull[r], mu[r] - mean[r], push[r]);
             d_log_sd[r] = fma::<FMA>(share, slope, -2.0 * d_log_w[r]);
             d.floor[r] = fma::<FMA>(1.0 - share, slope, d.floor[r]);
+            d.temper[r] = fma::<FMA>(-2.0 * d_log_w[r], log_sd[r] - level[r], d.temper[r]);
+            all[r] += d_log_w[r];
+        }
+    }
+    let per = 1.0 / experts.experts() as f64;
+    for (d_log_sd, d_log_w) in d.log_sd.iter_mut().zip(&d.log_w) {
+        for r in 0..ROWS {
+            let apart = d_log_w[r] - per * all[r];
+            d_log_sd[r] = fma::<FMA>(-2.0 * experts.temper[r], apart, d_log_sd[r]);
         }
     }
 }
@@ -141,8 +187,9 @@ vectorised! {
 
 #[inline(always)]
 fn fuse_kernel<const FMA: bool>(experts: &ExpertBlock, share: &mut [Lanes], out: &mut Components) {
-    let (mut log_tau, mut mean) = (Lanes::splat(0.0), Lanes::splat(0.0));
-    precision::<FMA>(experts, share, &mut log_tau, &mut mean);
+    let none = Lanes::splat(0.0);
+    let (mut log_tau, mut mean, mut level) = (none, none, none);
+    product::<FMA>(experts, share, &mut log_tau, &mut mean, &mut level);
     for r in 0..ROWS {
         let (log_v, _) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
         let [a, b, _] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);

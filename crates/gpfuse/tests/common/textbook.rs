@@ -197,7 +197,7 @@ impl Textbook {
     pub(crate) fn dim(&self) -> usize {
         let gates = if self.softmax() { self.experts - 1 } else { self.experts };
         let own = if self.learned() { 2 * self.experts } else { 0 };
-        let extra = if self.robust { self.experts + 3 } else { 0 };
+        let extra = if self.robust { self.experts + 4 } else { 0 };
         (own + gates) * (1 + self.x[0].len() + self.functions.features()) + extra
     }
 
@@ -242,7 +242,7 @@ impl Textbook {
         }
         let gate = bank(gates, gate_mean, gate_prior);
         let calibration = rest.to_vec();
-        if let [log_scale @ .., floor, tail, blend] = calibration.as_slice() {
+        if let [log_scale @ .., floor, tail, blend, temper] = calibration.as_slice() {
             let prior = self.priors.calibration;
             for q in log_scale {
                 log_prior = log_prior + log_normal(0.0, *q, constant(prior.scale.ln()));
@@ -250,8 +250,10 @@ impl Textbook {
             log_prior = log_prior + log_half_normal(*floor, prior.floor);
             log_prior = log_prior + log_normal(prior.tail.ln(), *tail, constant(0.0));
             log_prior = log_prior + log_normal(prior.blend.ln(), *blend, constant(1.5_f64.ln()));
+            let sd = constant((2.0 * prior.temper).ln());
+            log_prior = log_prior + log_normal(prior.temper, *temper, sd);
         }
-        let expected = if self.robust { self.experts + 3 } else { 0 };
+        let expected = if self.robust { self.experts + 4 } else { 0 };
         assert_eq!(calibration.len(), expected);
         Banks { mu, log_sd, gate, calibration, log_prior }
     }
@@ -299,10 +301,15 @@ impl Textbook {
 
     /// The robust product: weight, mean and log standard deviation of its components.
     fn robust_parts(&self, banks: &Banks, experts: &[Expert]) -> Vec<[Dual; 3]> {
-        let [.., floor, tail, blend] = banks.calibration.as_slice() else {
+        let [.., floor, tail, blend, temper] = banks.calibration.as_slice() else {
             panic!("no calibration")
         };
-        let (m, log_tau) = fuse(experts);
+        let level = experts.iter().map(|e| e.log_sd).sum::<Dual>() * (1.0 / experts.len() as f64);
+        let tempered = |e: &Expert| {
+            let log_sd = e.log_sd + *temper * (e.log_sd - level);
+            Expert { log_sd, ..*e }
+        };
+        let (m, log_tau) = fuse(&experts.iter().map(tempered).collect::<Vec<_>>());
         let over = |variance: Dual| (variance + (*floor * 2.0).exp()).ln() * 0.5;
         let log_sd = over((-log_tau).exp());
         let total = constant(1.0) + tail.exp() + blend.exp();
