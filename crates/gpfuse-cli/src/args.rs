@@ -140,8 +140,8 @@ pub(crate) struct FitArgs {
     pub(crate) options: FitOptions,
     /// Settings file (TOML). Its keys are the flags from --method to --threads, without the two
     /// dashes, and tables [priors.mu], [priors.log_sd] and [priors.gate] with the prior scales
-    /// `var` and `ell`, and [priors.calibration] with `scale`, `floor`, `tail` and `blend`; flags
-    /// given here win.
+    /// `var` and `ell`, and [priors.calibration] with `scale`, `floor`, `tail`, `blend` and
+    /// `temper`; flags given here win.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// Exit with code 3 where the diagnostics do not pass.

@@ -133,7 +133,7 @@ fn sampled(name: &str, draws: &Draws, dims: &[(&str, usize)], vars: Vec<Var>) ->
 
 /// The dimensions of a part, after chain and draw.
 fn dims_of(part: &Part) -> Vec<&'static str> {
-    let count = if part.role == Role::Gate { "gate" } else { "expert" };
+    let count = if part.role == Some(Role::Gate) { "gate" } else { "expert" };
     match part.kind {
         Kind::Var => vec!["chain", "draw", count],
         Kind::Ell => vec!["chain", "draw", count, "input"],

@@ -44,7 +44,7 @@ fn unit(model: &Model, value: impl Fn(Role, usize) -> f64) -> Vec<f64> {
     };
     for part in model.layout().parts.iter().filter(|p| p.kind == Kind::Theta) {
         for k in 0..part.count {
-            q[part.offset + k * part.width] = value(part.role, k) / height;
+            q[part.offset + k * part.width] = value(part.role.expect("a bank"), k) / height;
         }
     }
     q

@@ -285,7 +285,7 @@ proptest! {
             // Gates may be as steep as they like.
             let mut steep = case.q.clone();
             let parts = case.model.layout().parts.iter();
-            for part in parts.filter(|p| p.role == Role::Gate && p.kind == Kind::Theta) {
+            for part in parts.filter(|p| p.role == Some(Role::Gate) && p.kind == Kind::Theta) {
                 let range = part.offset..part.offset + part.count * part.width;
                 steep[range].iter_mut().for_each(|t| *t *= stretch);
             }

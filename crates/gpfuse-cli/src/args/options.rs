@@ -66,7 +66,7 @@ pub(crate) struct FitOptions {
     /// Basis that stands for the GPs: rff (random Fourier features), hilbert (a fixed basis, for
     /// up to three inputs) or exact (no basis, for up to 500 rows) [default: rff if --frequencies
     /// or --omega is given; hilbert for one or two inputs; beyond, exact for the weights of up to
-    /// 64 rows in bhs and pbhs, else rff].
+    /// 128 rows in bhs and pbhs, else rff].
     #[arg(long, value_parser = named::<BasisChoice>(&["auto", "rff", "hilbert", "exact"]))]
     pub(crate) basis: Option<BasisChoice>,
     /// RFF: number of frequencies [default: 30].

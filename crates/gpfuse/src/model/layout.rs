@@ -18,8 +18,6 @@ pub enum Role {
     LogSd,
     /// The gates: unnormalised log weights.
     Gate,
-    /// No GPs: what is learned about given experts and their product besides the weights.
-    Calibration,
 }
 
 impl Role {
@@ -29,7 +27,6 @@ impl Role {
             Role::Mu => "mu",
             Role::LogSd => "log_sd",
             Role::Gate => "gate",
-            Role::Calibration => "calibration",
         }
     }
 }
@@ -101,7 +98,7 @@ pub struct Layout {
     pub parts: Vec<Part>,
 }
 
-/// One named part of the flat vector: `var`, `ell` or `theta` of a bank.
+/// One named part of the flat vector: `var`, `ell` or `theta` of a bank, or of the calibration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// Name such as `mu_ell`.
@@ -114,8 +111,8 @@ pub struct Part {
     pub width: usize,
     /// What it is.
     pub kind: Kind,
-    /// The bank it belongs to.
-    pub role: Role,
+    /// What the bank models that it belongs to; none for the calibration.
+    pub role: Option<Role>,
 }
 
 impl Layout {
@@ -128,7 +125,7 @@ impl Layout {
             list.push(Bank { role, count, mean, offset, first });
             for (name, width, kind) in kinds.into_iter().chain([("theta", features, Kind::Theta)]) {
                 let name = format!("{}_{name}", role.name());
-                parts.push(Part { name, offset, count, width, kind, role });
+                parts.push(Part { name, offset, count, width, kind, role: Some(role) });
                 offset += count * width;
             }
             first += count;
@@ -136,8 +133,8 @@ impl Layout {
         Layout { banks: list, inputs, features, parts }
     }
 
-    /// The same, followed by a scale for each of `experts` given experts, the noise floor, and the
-    /// odds of tails and linear pool.
+    /// The same, followed by a scale for each of `experts` given experts, the noise floor, the odds
+    /// of tails and linear pool, and the temper.
     pub fn calibrated(mut self, experts: usize) -> Layout {
         let kinds = [
             ("scale", experts, Kind::Scale),
@@ -147,8 +144,8 @@ impl Layout {
             ("temper", 1, Kind::Temper),
         ];
         for (name, count, kind) in kinds {
-            let (offset, role) = (self.dim(), Role::Calibration);
-            self.parts.push(Part { name: name.into(), offset, count, width: 1, kind, role });
+            let (name, offset) = (name.into(), self.dim());
+            self.parts.push(Part { name, offset, count, width: 1, kind, role: None });
         }
         self
     }
@@ -160,7 +157,7 @@ impl Layout {
 
     /// Where the calibration starts in the flat vector, if there is one.
     pub fn calibration(&self) -> Option<usize> {
-        self.parts.iter().find(|p| p.role == Role::Calibration).map(|p| p.offset)
+        self.parts.iter().find(|p| p.role.is_none()).map(|p| p.offset)
     }
 
     /// The number of GPs in all banks.

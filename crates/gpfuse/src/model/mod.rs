@@ -99,8 +99,7 @@ impl Given {
 pub struct Prepared {
     pub(crate) coefs: Coefs,
     /// The calibration as the flat vector has it: log scales, log floor, log odds of the tails and
-    /// of the linear pool.
-    /// Empty where the model has none.
+    /// of the linear pool, temper. Empty where the model has none.
     pub(crate) calibration: Vec<f64>,
 }
 
@@ -140,9 +139,8 @@ impl Model {
     }
 
     /// The same model of given experts with the robust product instead of the plain one: with a
-    /// learned scale for each expert, a learned noise floor under the product, tails, and a part of
-    /// the linear pool. The
-    /// prior of the gates' lengthscales is `2 sqrt(d)` times as wide: with d inputs, two rows are
+    /// learned scale for each expert, a learned noise floor under the product, tails, a part of the
+    /// linear pool and a temper. The prior of the gates' lengthscales is `2 sqrt(d)` times as wide: with d inputs, two rows are
     /// about `sqrt(2 d)` scales apart, and weights that are to be known at new rows must reach
     /// that far.
     pub fn robust(mut self) -> Model {
@@ -263,7 +261,7 @@ impl Model {
             let target = match bank.role {
                 Role::Mu => &mut experts.mu,
                 Role::LogSd => &mut experts.log_sd,
-                Role::Gate | Role::Calibration => &mut experts.log_w,
+                Role::Gate => &mut experts.log_w,
             };
             for (out, f) in target.iter_mut().zip(&f[bank.first..bank.first + bank.count]) {
                 for r in 0..ROWS {

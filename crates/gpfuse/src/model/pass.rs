@@ -118,7 +118,7 @@ impl Pass {
             let source = match bank.role {
                 Role::Mu => &adjoint.mu,
                 Role::LogSd => &adjoint.log_sd,
-                Role::Gate | Role::Calibration => &adjoint.log_w,
+                Role::Gate => &adjoint.log_w,
             };
             for k in 0..bank.count {
                 let d = &mut d_f[slot * layout.gps() + bank.first + k];

@@ -1,6 +1,6 @@
 //! The prior of a bank: `var ~ HalfNormal`, `ell ~ HalfNormal`, `theta ~ N(0, 1)`, in the
 //! sampling space (`log var`, `log ell`, `theta`). Of a calibration: `log scale ~ N(0, .)`,
-//! `floor ~ HalfNormal`, `log tail ~ N(., 1)`, `log blend ~ N(., 1.5)`.
+//! `floor ~ HalfNormal`, `log tail ~ N(., 1)`, `log blend ~ N(., 1.5)`, `temper ~ N(g, (2 g)^2)`.
 //!
 //! For `v = e^q` with `v ~ HalfNormal(s)`:
 //! `log p(q) = log 2 - log(2 pi)/2 - log s - v^2 / (2 s^2) + q`, the last term being the
@@ -79,19 +79,20 @@ impl Priors {
         match role {
             Role::Mu => self.mu,
             Role::LogSd => self.log_sd,
-            Role::Gate | Role::Calibration => self.gate,
+            Role::Gate => self.gate,
         }
     }
 
     /// Refuse scales that are not positive and finite.
     pub fn check(&self) -> Result<()> {
         let CalibrationPrior { scale, floor, tail, blend, temper } = self.calibration;
-        let banks = [Role::Mu, Role::LogSd, Role::Gate].map(|role| (role, self.of(role)));
+        let banks = [Role::Mu, Role::LogSd, Role::Gate].map(|role| (role.name(), self.of(role)));
         let scales = banks.into_iter().flat_map(|(r, p)| [(r, "var", p.var), (r, "ell", p.ell)]);
-        let own = [("scale", scale), ("floor", floor), ("tail", tail), ("blend", blend), ("temper", temper)];
-        for (role, name, s) in scales.chain(own.map(|(n, s)| (Role::Calibration, n, s))) {
+        let own = [("scale", scale), ("floor", floor), ("tail", tail), ("blend", blend)];
+        let own = own.into_iter().chain([("temper", temper)]);
+        for (of, name, s) in scales.chain(own.map(|(name, s)| ("calibration", name, s))) {
             if !(s.is_finite() && s > 0.0) {
-                let problem = format!("{}.{name} = {s} must be positive", role.name());
+                let problem = format!("{of}.{name} = {s} must be positive");
                 return Err(Error::setting("priors", problem));
             }
         }
@@ -101,9 +102,10 @@ impl Priors {
     /// The prior of the numbers of a part.
     fn law(&self, part: &Part) -> Law {
         let CalibrationPrior { scale, floor, tail, blend, temper } = self.calibration;
+        let bank = part.role.map(|role| self.of(role)).unwrap_or_default();
         match part.kind {
-            Kind::Var => Law::LogHalfNormal(self.of(part.role).var),
-            Kind::Ell => Law::LogHalfNormal(self.of(part.role).ell),
+            Kind::Var => Law::LogHalfNormal(bank.var),
+            Kind::Ell => Law::LogHalfNormal(bank.ell),
             Kind::Theta => Law::Normal(0.0, 1.0),
             Kind::Scale => Law::Normal(0.0, scale),
             Kind::Floor => Law::LogHalfNormal(floor),

@@ -4,8 +4,8 @@
 //! `tau = sum_k exp(t_k)` and `m = sum_k tau_k mu_k / tau` as in the log-linear pool, but
 //! `t_k = log w_k - 2 log sd_k - 2 g a_k`, `a_k` the difference of `log sd_k` to its mean over the
 //! experts: with the temper g above 0, where one expert is surer than the others it counts for more
-//! than its precision, as in a gPoE with entropy weights. Experts that are too sure of themselves make `1/tau` as small as they
-//! like; the floor s holds variances up, `v = 1/tau + s^2`. Some rows lie [`WIDE`] times as far
+//! than its precision, as in a gPoE with entropy weights. Experts that are too sure of themselves
+//! make `1/tau` as small as they like; the floor s holds variances up, `v = 1/tau + s^2`. Some rows lie [`WIDE`] times as far
 //! out, and where experts disagree their product may be wrong altogether, so
 //! `p(y) = a N(y; m, v) + b N(y; m, WIDE^2 v) + c sum_k N(y; mu_k, v_k) / K`, `v_k = sd_k^2 + s^2`,
 //! with shares `(a, b, c)` proportional to `(1, e^tail, e^blend)`.
