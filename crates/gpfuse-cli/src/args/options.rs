@@ -52,7 +52,8 @@ pub(crate) struct FitOptions {
     /// Share of the rows that trains the weights of bhs and pbhs, not the experts [default: 0.2].
     #[arg(long, value_name = "SHARE")]
     pub(crate) hold_out: Option<f64>,
-    /// Kernel of the experts of bhs and pbhs [default: rbf].
+    /// Kernel of the experts of bhs and pbhs [default: of rbf and matern52, the one under which
+    /// they predict their own rows better, each left out in turn].
     #[arg(long, value_parser = named::<Kernel>(&KERNELS))]
     pub(crate) expert_kernel: Option<Kernel>,
     /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
@@ -209,7 +210,7 @@ impl FitOptions {
             partition: self.partition.unwrap_or(implied),
             along: self.along.as_ref().map_or(Ok(d.along), |name| number("along", name))?,
             hold_out: self.hold_out.unwrap_or(d.hold_out),
-            kernel: self.expert_kernel.unwrap_or(d.kernel),
+            kernel: self.expert_kernel.or(d.kernel),
             objective: self.expert_objective.unwrap_or(d.objective),
             inputs: lists.collect::<anyhow::Result<_>>()?,
         })

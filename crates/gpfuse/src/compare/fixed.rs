@@ -6,7 +6,7 @@ use super::Scored;
 use super::entry::Judged;
 use super::field::Field;
 use crate::baseline::{Prior, Rule, StackingSet};
-use crate::gp;
+use crate::experts::{self, Assignment, Partition, train};
 use crate::metrics::evaluate;
 use crate::predict::Fused;
 use crate::{Error, Result};
@@ -67,10 +67,12 @@ pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
         return Err(Error::Data(problem));
     }
     let (own, sampler, begun) = (&field.settings.expert, &field.settings.sampler, Instant::now());
-    let (kernel, objective, seed) = (own.kernel, own.objective, sampler.seed);
-    let settings = gp::Settings { kernel, objective, seed, ..gp::Settings::default() }.check()?;
-    let (x, scaler) = (&field.scaled.x, &field.scaled.scaler);
-    let gp = gp::fit(x, field.inputs, &field.scaled.y, &settings)?;
+    let all = Assignment { experts: vec![(0..n).collect()], stacking: Vec::new() };
+    let (partition, inputs) = (Partition::Random, Vec::new());
+    let own = experts::Settings { partition, inputs, ..own.clone() };
+    let (x, scaler, seed) = (&field.scaled.x, &field.scaled.scaler, sampler.seed);
+    let gp = train(x, field.inputs, &field.scaled.y, &all, &own, seed, sampler.threads)?;
+    let gp = &gp[0].gp;
     let (fit_seconds, begun) = (begun.elapsed().as_secs_f64(), Instant::now());
     let normal = |mean: &[f64], sd: &[f64]| {
         let mean = mean.iter().map(|m| scaler.target.restore(*m)).collect();

@@ -14,6 +14,9 @@ use crate::kernel::Kernel;
 use crate::parallel::parallel;
 use crate::{Error, Result};
 
+/// The kernels among which the data choose: smooth functions, and rougher ones.
+pub const CANDIDATES: [Kernel; 2] = [Kernel::Rbf, Kernel::Matern52];
+
 /// How experts are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -24,8 +27,9 @@ pub struct Settings {
     pub along: usize,
     /// The share of the rows that is kept for the weights.
     pub hold_out: f64,
-    /// Their kernel; with different kernels, that of the first expert.
-    pub kernel: Kernel,
+    /// Their kernel; with different kernels, that of the first expert. Not given, it is one of
+    /// [`CANDIDATES`].
+    pub kernel: Option<Kernel>,
     /// What their hyperparameters make large.
     pub objective: Objective,
     /// Own inputs: the numbers of each expert's inputs, from 0.
@@ -38,7 +42,7 @@ impl Default for Settings {
             partition: Partition::Random,
             along: 0,
             hold_out: 0.2,
-            kernel: Kernel::Rbf,
+            kernel: None,
             objective: Objective::Map,
             inputs: Vec::new(),
         }
@@ -70,12 +74,16 @@ impl Settings {
         Ok(())
     }
 
-    /// The kernel of expert `k`.
-    fn kernel_of(&self, k: usize) -> Kernel {
-        let first = Kernel::ALL.iter().position(|kernel| *kernel == self.kernel).unwrap_or(0);
-        match self.partition {
-            Partition::Kernels => Kernel::ALL[(first + k) % Kernel::ALL.len()],
-            _ => self.kernel,
+    /// The kernels of `experts` experts, one set or several to choose from.
+    fn kernels(&self, experts: usize) -> Vec<Vec<Kernel>> {
+        let all = Kernel::ALL;
+        match (self.partition, self.kernel) {
+            (Partition::Kernels, first) => {
+                let first = all.iter().position(|kernel| Some(*kernel) == first).unwrap_or(0);
+                vec![(0..experts).map(|k| all[(first + k) % all.len()]).collect()]
+            }
+            (_, Some(kernel)) => vec![vec![kernel; experts]],
+            (_, None) => CANDIDATES.map(|kernel| vec![kernel; experts]).to_vec(),
         }
     }
 
@@ -125,6 +133,10 @@ fn pick(
 }
 
 /// Train the experts of an assignment on inputs (row-major) and a target.
+///
+/// Where the kernel is to be chosen, all experts are trained with each candidate, and that one is
+/// taken whose leave-one-out log densities have the largest sum over the rows of all experts: they
+/// are experts on one function, so one kernel is chosen for all of them.
 pub fn train(
     x: &[f64],
     inputs: usize,
@@ -134,22 +146,28 @@ pub fn train(
     seed: u64,
     threads: usize,
 ) -> Result<Vec<Expert>> {
-    let jobs = assignment.experts.len();
-    let all = threads;
+    let experts = assignment.experts.len();
+    let (kernels, all) = (settings.kernels(experts), threads);
+    let jobs = kernels.len() * experts;
     // What is left where there are fewer experts than threads.
     let threads = (all / jobs.max(1)).max(1);
-    let trained = parallel(jobs, all, |k| {
+    let trained = parallel(jobs, all, |job| {
+        let (set, k) = (job / experts, job % experts);
         let rows = &assignment.experts[k];
         let columns = settings.columns_of(k, inputs)?;
         let own = pick(x, inputs, rows.iter().copied(), &columns);
         let target: Vec<f64> = rows.iter().map(|row| y[*row]).collect();
-        let (kernel, objective) = (settings.kernel_of(k), settings.objective);
+        let (kernel, objective) = (kernels[set][k], settings.objective);
         let gp = gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
         let gp = gp.check()?;
         let gp = gp::fit(&own, columns.len(), &target, &gp).map_err(|e| named(k, e))?;
         Ok(Expert { gp, columns })
     })?;
-    trained.into_iter().collect()
+    let mut trained = trained.into_iter().collect::<Result<Vec<Expert>>>()?;
+    let score = |set: &[Expert]| set.iter().map(|e| e.gp.leave_one_out_score()).sum::<f64>();
+    let sets = trained.chunks(experts.max(1)).map(score).enumerate();
+    let best = sets.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(set, _)| set);
+    Ok(trained.drain(best * experts..(best + 1) * experts).collect())
 }
 
 /// Trouble with the rows of an expert names it.

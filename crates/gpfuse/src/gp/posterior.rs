@@ -174,6 +174,14 @@ impl Gp {
         (0..n).map(each).collect()
     }
 
+    /// The sum of the log densities of all targets, each given the other rows.
+    pub fn leave_one_out_score(&self) -> f64 {
+        let log_density = |(y, (mean, sd)): (&f64, (f64, f64))| {
+            -0.5 * ((y - mean) / sd).powi(2) - sd.ln() - HALF_LN_TWO_PI
+        };
+        self.y.iter().zip(self.leave_one_out()).map(log_density).sum()
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> Kernel {
         self.kernel

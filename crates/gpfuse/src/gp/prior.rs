@@ -4,12 +4,13 @@
 //! The bounds are far from anything plausible; they keep the covariance a matrix that has a
 //! factor: `var` and `noise` in variances of y, each `ell` in standard deviations of its input.
 //!
-//! The priors are normal on the logarithms, so the mode is one in the logarithms:
+//! The priors are on the logarithms, so the mode is one in the logarithms; normal, or Student-t with
+//! 3 degrees of freedom:
 //!
 //! | what | median | log-sd |
 //! | --- | --- | --- |
-//! | all `ell` together | `2 sqrt(d)` | 1 |
-//! | each `ell` about that | 1 | 0.3 (Student-t, 3 degrees of freedom) |
+//! | all `ell` together | `2 sqrt(d)` | 1 (Student-t) |
+//! | each `ell` about that | 1 | 0.3 (Student-t) |
 //! | `sqrt(var)` | 1 | 1 |
 //! | `sqrt(noise)` | 0.3 | 0.5 |
 //! | the mean, where learned | 0 (normal) | 1 (its sd) |
@@ -17,9 +18,9 @@
 //! With d inputs two rows are about `sqrt(2 d)` apart: at the median of `ell` their correlation
 //! does not depend on d. Few rows say how smooth a function is, and less about which inputs
 //! matter: the lengthscales are held together, but one that is much shorter or longer than the
-//! others pays only a little more for it. With `a_i` the distance of `log ell_i` from its median and
+//! others pays only a little more for it, and so does a function that is rough in all inputs. With `a_i` the distance of `log ell_i` from its median and
 //! `m` the mean of these, the log density is
-//! `-m^2 / 2 - sum_i 2 log(1 + (a_i - m)^2 / (3 0.3^2))`.
+//! `-2 log(1 + m^2 / 3) - sum_i 2 log(1 + (a_i - m)^2 / (3 0.3^2))`.
 //!
 //! The prior of the noise keeps it from 0, where a GP with many lengthscales and few rows passes
 //! through every target; with n rows the likelihood weighs as much as `n / 2` nats per unit of
@@ -36,8 +37,8 @@ const BOUNDS: [(f64, f64); 3] = [(1e-5, 1e5), (1e-3, 1e5), (1e-6, 1e2)];
 /// Log-sds of the priors of `log var` and `log noise`: variances have twice those of standard
 /// deviations.
 const LOG_SD: [f64; 2] = [2.0, 1.0];
-/// The log-sd of the lengthscales' common level; the scale of each about it, and the degrees of
-/// freedom.
+/// The scale of the lengthscales' common level, that of each about it, and the degrees of freedom of
+/// both.
 const COMMON: f64 = 1.0;
 const APART: f64 = 0.3;
 const FREEDOM: f64 = 3.0;
@@ -93,22 +94,20 @@ impl Prior {
         let last = q.len() - 1;
         let (inputs, apart) = ((last - 1) as f64, |i: usize| q[i] - self.median[i]);
         let mean = (1..last).map(apart).sum::<f64>() / inputs;
-        let width = FREEDOM * APART * APART;
-        let pull = |i: usize| {
-            let e = apart(i) - mean;
-            (FREEDOM + 1.0) * e / (width + e * e)
-        };
+        let own = |i: usize| apart(i) - mean;
+        let pull = |e: f64, scale: f64| (FREEDOM + 1.0) * e / (FREEDOM * scale * scale + e * e);
+        let tail = |e: f64, scale: f64| ((e / scale).powi(2) / FREEDOM).ln_1p();
         let (var, noise) = (apart(0) / LOG_SD[0], apart(last) / LOG_SD[1]);
         if let Some(grad) = grad {
             grad[0] -= var / LOG_SD[0];
             grad[last] -= noise / LOG_SD[1];
-            let all = (1..last).map(pull).sum::<f64>() / inputs;
+            let all = (1..last).map(|i| pull(own(i), APART)).sum::<f64>();
+            let shared = (pull(mean, COMMON) - all) / inputs;
             for i in 1..last {
-                grad[i] -= pull(i) - all + mean / (COMMON * COMMON * inputs);
+                grad[i] -= pull(own(i), APART) + shared;
             }
         }
-        let tails: f64 = (1..last).map(|i| ((apart(i) - mean).powi(2) / width).ln_1p()).sum();
-        let level = mean / COMMON;
-        -0.5 * (var * var + noise * noise + level * level + (FREEDOM + 1.0) * tails)
+        let tails = tail(mean, COMMON) + (1..last).map(|i| tail(own(i), APART)).sum::<f64>();
+        -0.5 * (var * var + noise * noise + (FREEDOM + 1.0) * tails)
     }
 }
