@@ -192,3 +192,35 @@ pub fn predict(
     let (mean, sd) = each.into_iter().map(|p| (p.mean, p.sd)).unzip();
     Predictions::new(mean, sd)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Smooth targets ask for one candidate, a corner for the other; what is chosen is
+    /// what training with that kernel alone gives.
+    #[test]
+    fn the_kernel_is_the_one_that_predicts_left_out_rows_better() {
+        let x: Vec<f64> = (0..80).map(|i| f64::from(i) / 13.0 - 3.0).collect();
+        let assignment = Assignment {
+            experts: vec![(0..80).step_by(2).collect(), (1..80).step_by(2).collect()],
+            stacking: Vec::new(),
+        };
+        let trained = |y: &[f64], kernel: Option<Kernel>| {
+            let settings = Settings { kernel, ..Settings::default() };
+            train(&x, 1, y, &assignment, &settings, 0, 1).expect("experts")
+        };
+        let score = |set: &[Expert]| set.iter().map(|e| e.gp.leave_one_out_score()).sum::<f64>();
+        let targets: [fn(&f64) -> f64; 2] = [|x| x.sin(), |x| x.abs()];
+        for (target, better) in targets.into_iter().zip(CANDIDATES) {
+            let y: Vec<f64> = x.iter().map(target).collect();
+            let chosen = trained(&y, None);
+            assert!(chosen.iter().all(|e| e.gp.kernel() == better));
+            for kernel in CANDIDATES {
+                let alone = score(&trained(&y, Some(kernel)));
+                let apart = score(&chosen) - alone;
+                assert!(if kernel == better { apart == 0.0 } else { apart > 0.0 }, "{apart}");
+            }
+        }
+    }
+}
