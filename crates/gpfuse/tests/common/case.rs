@@ -65,7 +65,13 @@ pub(crate) fn odd_priors() -> Priors {
         mu: BankPrior { var: 2.5, ell: 0.7 },
         log_sd: BankPrior { var: 0.6, ell: 1.7 },
         gate: BankPrior { var: 3.1, ell: 1.3 },
-        calibration: CalibrationPrior { scale: 0.4, floor: 0.3, tail: 0.07, blend: 0.4, temper: 0.3 },
+        calibration: CalibrationPrior {
+            scale: 0.4,
+            floor: 0.3,
+            tail: 0.07,
+            blend: 0.4,
+            temper: 0.3,
+        },
     }
 }
 
