@@ -27,7 +27,7 @@ pub(crate) use trained::Trained;
 
 use crate::baseline::Predictions;
 use crate::basis::Basis;
-use crate::diagnose::{Diagnostics, combine, diagnose};
+use crate::diagnose::{Combine, Diagnostics, combine, diagnose};
 use crate::experts::{Assignment, Expert};
 use crate::infer::{Draws, Monitor, sample};
 use crate::metrics::{Scores, evaluate};
@@ -142,6 +142,13 @@ fn infer(
     let (draws, combined) = combine(&posterior, draws, how, scaler.target.scale, threads)?;
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
+    if how != Combine::Equal && diagnostics.combined.is_none() && draws.chains().len() > 1 {
+        diagnostics.warnings.push(format!(
+            "{} draws per chain are too few to weigh the chains: they count alike. Use more \
+             draws (--draws 500)",
+            draws.per_chain()
+        ));
+    }
     Ok(Fitted { settings: (**settings).clone(), scaler, model, draws, diagnostics, experts, rows })
 }
 
