@@ -3,6 +3,9 @@
 use super::map::Point;
 use crate::{Error, Result};
 
+/// A sum of weights this close to one is one.
+const ROUNDING: f64 = 1e-12;
+
 /// What the sampler said about one draw.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stat {
@@ -97,6 +100,8 @@ impl Draws {
             let problem = format!("the weights of the chains sum to {total}: give one to a chain");
             return Err(Error::Data(problem));
         }
+        // Those that come from a file stay as they are, to the bit.
+        let total = if (total - 1.0).abs() < ROUNDING { 1.0 } else { total };
         let alike = weights.iter().all(|w| *w == weights[0]);
         let weights = (!alike).then(|| weights.iter().map(|w| w / total).collect());
         Ok(Draws { weights, ..self })
