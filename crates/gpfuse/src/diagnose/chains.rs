@@ -22,7 +22,7 @@ use crate::{Error, Result};
 const LAMBDA: f64 = 1.001;
 
 /// At the maximum, `n w_c` of the n rows are due to chain c. A chain to which less than this part
-/// of a single row is due has no weight: all rows together lose at most 0.11 nats by it.
+/// of a single row is due has no weight: all rows together lose at most 0.11 nats by each.
 const PART_OF_A_ROW: f64 = 0.1;
 
 /// Leave-one-out scores of each chain alone, at the same rows.

@@ -168,7 +168,7 @@ fn sure(difference: Difference) -> bool {
     mean * rows as f64 >= ALIKE && se.is_some_and(|se| mean > SURE * se)
 }
 
-/// Nats with two significant digits or two decimals, whichever are more.
+/// Nats with two decimals, few of them with three.
 fn nats(v: f64) -> String {
     let digits = if v < 0.1 { 3 } else { 2 };
     format!("{v:.digits$}")
