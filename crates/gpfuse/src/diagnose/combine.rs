@@ -23,6 +23,10 @@ const ALIKE: f64 = 4.0;
 /// that this many ask for a gain of 8 nats, which 4 chains reach once in 1000 times.
 const SURE: f64 = 2.0;
 
+/// Where the k-hat of a chain is not to be trusted at more than one in so many rows, its score is
+/// not either: it is too good, above all that of a chain that fits its rows too closely.
+const DOUBTFUL: usize = 20;
+
 /// How the chains are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -33,7 +37,8 @@ pub enum Combine {
     /// Each has its weight by stacking.
     Stack,
     /// By stacking where that surely predicts better, and else alike: where the log scores of rows
-    /// left out gain 4 nats or more in sum, and more than twice the standard error of the gain.
+    /// left out gain 4 nats or more in sum, and more than twice the standard error of the gain, and
+    /// no chain that gets weight has a k-hat that is not to be trusted at more than 5 % of the rows.
     Auto,
 }
 
@@ -76,9 +81,11 @@ impl ChainWeights {
         let stacked = scores.stack();
         let equal = vec![1.0 / each.len() as f64; each.len()];
         let gain = paired(&scores.mixed(&stacked), &scores.mixed(&equal))?;
+        let used = each.iter().zip(&stacked).filter(|(_, w)| **w > 0.0);
+        let doubtful = used.map(|(own, _)| own.bad()).max() > Some(scores.rows() / DOUBTFUL);
         let weights = match how {
             Combine::Stack => stacked,
-            Combine::Auto if sure(gain) => stacked,
+            Combine::Auto if sure(gain) && !doubtful => stacked,
             Combine::Auto | Combine::Equal => equal,
         };
         let mut best = 0;
@@ -150,10 +157,12 @@ impl ChainWeights {
             true => "all count alike".into(),
             false => format!("weights {}", weights.join(", ")),
         };
-        let bad = self.chains.iter().map(|c| c.bad).max().unwrap_or(0);
-        let doubt = match 10 * bad > self.rows {
+        let used = self.chains.iter().filter(|c| c.weight > 0.0);
+        let bad = used.map(|c| c.bad).max().unwrap_or(0);
+        let doubt = match bad > self.rows / DOUBTFUL {
             true => format!(
-                "; k-hat is above {:.2} at up to {bad} of {} rows, so that this is rough",
+                "; k-hat is above {:.2} at up to {bad} of {} rows, so that these scores are too \
+                 good to be trusted",
                 self.good_khat, self.rows
             ),
             false => String::new(),
