@@ -50,7 +50,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         check(fitted(Path(name), "pogpe", "--frequencies", 10), features=20)
         check(fitted(Path(name), "mogpe", "--size", 12), features=12)
-    print("ArviZ", az.__version__, "opened the model files: 2 passed, 0 failed")
+        weighted = fitted(Path(name), "mogpe", "--size", 12, "--combine", "stack")
+        check(weighted, features=12)
+        weight = weighted.sample_stats["chain_weight"]
+        assert weight.dims == ("chain",) and np.isclose(weight.sum(), 1), weight
+    print("ArviZ", az.__version__, "opened the model files: 3 passed, 0 failed")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use gpfuse::diagnose::Diagnostics;
+use gpfuse::diagnose::{ChainWeights, Diagnostics};
 use gpfuse::metrics::{LEVELS, Score, Scores};
 use serde::Serialize;
 
@@ -132,6 +132,29 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
         d.steps,
         100.0 * d.saturated
     ));
+    out.extend(d.combined.iter().flat_map(chains));
+    out
+}
+
+/// The chains as they were weighed, as a table, and in words.
+fn chains(found: &ChainWeights) -> Vec<String> {
+    let khat = format!("k-hat > {:.2}", found.good_khat);
+    let head = ["chain", "weight", "log density", "below best", "its error", &khat];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for (c, chain) in found.chains.iter().enumerate() {
+        let best = chain.behind_se.is_none();
+        rows.push(vec![
+            (c + 1).to_string(),
+            format!("{:.3}", chain.weight),
+            number(chain.elpd, 3),
+            if best { "-".into() } else { supported(chain.behind, chain.behind_se) },
+            error(chain.behind_se),
+            count(chain.bad, "row"),
+        ]);
+    }
+    let mut out = vec![String::new()];
+    out.extend(table(&rows));
+    out.push(found.words.clone());
     out
 }
 

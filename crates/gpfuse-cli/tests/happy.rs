@@ -128,6 +128,45 @@ fn hmc_and_the_mode() {
     assert!(place.done("inspect d.nc").out.contains("the posterior mode"));
 }
 
+/// Weights of chains are printed, stored and used; a chain without weight changes nothing.
+#[test]
+fn chains_can_be_weighed() {
+    let place = Place::new();
+    let fit = "fit d.csv --target y --method het --frequencies 6 --warmup 40 --draws 40 --chains 3 \
+               --max-depth 4 --seed 3";
+    let plain = place.done(&format!("{fit} --json")).json();
+    assert!(plain["diagnostics"]["combined"].is_null());
+    let alike = place.done("evaluate d.nc d.csv --json").json();
+    let out = place.done(&format!("{fit} --combine stack")).out;
+    let seen = place.done("inspect d.nc");
+    for text in [&out, &seen.out] {
+        assert!(text.contains("below best") && text.contains("; weights "), "{text}");
+    }
+    let json = place.done("inspect d.nc --json").json();
+    assert_eq!(json["settings"]["combine"], "stack");
+    let combined = &json["diagnostics"]["combined"];
+    let weight = |c: &serde_json::Value| c["weight"].as_f64().unwrap();
+    let sum: f64 = combined["chains"].as_array().unwrap().iter().map(weight).sum();
+    assert!((sum - 1.0).abs() < 1e-12, "{combined}");
+    let weighted = place.done("evaluate d.nc d.csv --json").json();
+    assert_ne!(weighted["nlpd"]["value"], alike["nlpd"]["value"]);
+    check_scores(&place.done("evaluate d.nc d.csv --json"), true);
+    let table = place.done("predict d.nc d.csv --experts --density --samples 2").table();
+    check_predictions(&table, &Table::parse(&place.text("d.csv")).column("y"), 1);
+    place.write("s.toml", "combine = \"auto\"\n");
+    let auto = place.done(&format!("{fit} --settings s.toml --json")).json();
+    assert_eq!(auto["settings"]["combine"], "auto");
+    assert!(auto["diagnostics"]["combined"]["words"].is_string());
+    // Too few draws to weigh by, and one chain, are no error.
+    for few in ["--chains 2 --draws 5", "--chains 1 --draws 20", "--sampler map"] {
+        let run = place.done(&format!(
+            "fit d.csv --target y --warmup 20 --size 6 --max-depth 3 --combine stack {few}"
+        ));
+        assert_eq!(run.err.contains("too few to weigh the chains"), few.contains("draws 5"));
+        place.done("evaluate d.nc d.csv --json").json();
+    }
+}
+
 #[test]
 fn a_single_chain_and_few_draws_can_be_read_back() {
     let place = Place::new();

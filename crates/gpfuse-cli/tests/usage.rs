@@ -12,7 +12,7 @@ use common::{Place, SMALL};
 const SHARED: &str = "method experts partition along expert-inputs hold-out expert-kernel \
                       expert-objective plain basis frequencies scheme omega size box kernel \
                       normalise scaling no-scale sampler metric chains warmup draws max-depth \
-                      hmc-depth target-accept start candidates start-steps seed threads";
+                      hmc-depth target-accept start candidates start-steps combine seed threads";
 
 const FLAGS: [(&str, &str); 8] = [
     ("demo", "out seed json"),

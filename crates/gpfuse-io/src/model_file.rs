@@ -5,6 +5,7 @@
 //! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
 
 mod experts;
+mod weights;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -195,6 +196,7 @@ fn sample_stats(draws: &Draws) -> Group {
     let flags = |f: fn(&Stat) -> bool| Data::Bool(stats().map(f).collect());
     vars.push(var("diverging", &dims, flags(|s| s.diverging)));
     vars.push(var("reached_max_treedepth", &dims, flags(|s| s.saturated)));
+    vars.extend(weights::write(draws));
     sampled("sample_stats", draws, &[], vars)
 }
 
@@ -417,5 +419,6 @@ fn read_draws(tree: &Tree, model: &Model) -> Result<Draws, String> {
         values: values[c * draws * dim..(c + 1) * draws * dim].to_vec(),
         stats: all_stats[c * draws..(c + 1) * draws].to_vec(),
     });
-    Draws::new(dim, draws, chains.collect()).map_err(|e| e.to_string())
+    let draws = Draws::new(dim, draws, chains.collect()).map_err(|e| e.to_string())?;
+    weights::read(&stats, draws)
 }

@@ -7,8 +7,15 @@
 //! without batch b, the pseudo-values are `B T - (B - 1) T_(b)`, and the standard error of
 //! their mean is reported, taken once over batches and once over whole chains, whichever is
 //! larger: chains that sit in different modes must widen the error bar.
+//!
+//! Where chains have weights, these are taken as given, and only the other batches of a chain stand
+//! for a batch left out. The standard error is then that of a jackknife in strata: with m batches
+//! in chain c, `sum_c (m - 1) / m sum_b (T_(b) - mean of T_(b) in c)^2` is its square. That the
+//! chains differ is what the weights are for; it does not widen the error bar.
 
 mod paired;
+
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -79,7 +86,7 @@ pub fn evaluate(predictive: &impl Predictive, y: &[f64], threads: usize) -> Resu
             (0..LOSSES).for_each(|l| sum[l] += part[l] / y.len() as f64);
         }
     }
-    let score = |l: usize, root: bool| summarise(&losses, &without, l, root, batches.chains());
+    let score = |l: usize, root: bool| summarise(&losses, &without, l, root, batches);
     Ok(Scores {
         nlpd: score(0, false),
         rmse: score(1, true),
@@ -97,6 +104,8 @@ type BlockLosses = (Vec<[f64; LOSSES]>, Vec<[f64; LOSSES]>);
 fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<BlockLosses> {
     let mut rows = Vec::with_capacity(block.len());
     let mut without = vec![[0.0; LOSSES]; batches.len()];
+    let shares = batches.shares(None);
+    let left_shares: Vec<Vec<f64>> = (0..batches.len()).map(|b| batches.shares(Some(b))).collect();
     for (r, &y) in y.iter().enumerate() {
         let whole = block.row(r)?;
         let parts: Result<Vec<Mixture<'_>>> =
@@ -105,13 +114,20 @@ fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<Bloc
         let (crps, influence) = crps(&whole, &parts, y, batches);
         let at_y: Vec<[f64; 3]> =
             parts.iter().map(|p| [p.log_density(y), p.mean(), p.cdf(y)]).collect();
-        rows.push(losses(combine(&at_y, batches, None), y, crps));
-        if parts.len() > 1 {
+        rows.push(losses(combine(&at_y, &shares), y, crps));
+        if batches.spare() {
+            // Over all batches it is 0.
+            let mean_influence = |own: Range<usize>| {
+                let total: f64 = own.clone().map(|b| shares[b]).sum();
+                own.map(|b| shares[b] / total * influence[b]).sum::<f64>()
+            };
             for (b, sum) in without.iter_mut().enumerate() {
-                // Without batch b the distribution moves by -s / (1 - s) (F_b - F).
-                let share = batches.share(b);
-                let crps = crps - influence[b] * share / (1.0 - share);
-                let left = losses(combine(&at_y, batches, Some(b)), y, crps);
+                // Without batch b of share s the distribution moves by
+                // -s w / (w - s) (F_b - F_own), with w the share of its stratum.
+                let (share, (own, weight)) = (batches.share(b), batches.stratum(b));
+                let own = if batches.are_weighted() { mean_influence(own) } else { 0.0 };
+                let crps = crps - (influence[b] - own) * share * weight / (weight - share);
+                let left = losses(combine(&at_y, &left_shares[b]), y, crps);
                 (0..LOSSES).for_each(|l| sum[l] += left[l]);
             }
         }
@@ -119,12 +135,11 @@ fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<Bloc
     Ok((rows, without))
 }
 
-/// Log density, mean and distribution function of the batches together, one of them left out.
-fn combine(at_y: &[[f64; 3]], batches: &Batches, left_out: Option<usize>) -> [f64; 3] {
-    let kept = || (0..at_y.len()).filter(move |b| Some(*b) != left_out);
-    let total: f64 = kept().map(|b| batches.share(b)).sum();
+/// Log density, mean and distribution function of the batches together, by their shares.
+fn combine(at_y: &[[f64; 3]], shares: &[f64]) -> [f64; 3] {
+    let kept = || (0..at_y.len()).filter(|b| shares[*b] > 0.0);
     let top = kept().map(|b| at_y[b][0]).fold(f64::MIN, f64::max);
-    let mean = |f: &dyn Fn(usize) -> f64| kept().map(|b| batches.share(b) / total * f(b)).sum();
+    let mean = |f: &dyn Fn(usize) -> f64| kept().map(|b| shares[b] * f(b)).sum();
     let density: f64 = mean(&|b| (at_y[b][0] - top).exp());
     [top + density.ln(), mean(&|b| at_y[b][1]), mean(&|b| at_y[b][2])]
 }
@@ -160,7 +175,7 @@ fn summarise(
     without: &[[f64; LOSSES]],
     l: usize,
     root: bool,
-    chains: usize,
+    batches: &Batches,
 ) -> Score {
     let n = losses.len() as f64;
     let mean = losses.iter().map(|row| row[l]).sum::<f64>() / n;
@@ -169,16 +184,31 @@ fn summarise(
     let se = standard_error(losses.iter().map(|row| row[l]));
     // The delta method: d sqrt(v) = dv / (2 sqrt(v)).
     let se = se.map(|se| if root && value > 0.0 { se / (2.0 * value) } else { se });
-    let count = without.len() as f64;
-    let pseudo: Vec<f64> =
-        without.iter().map(|t| count * value - (count - 1.0) * finish(t[l])).collect();
-    let by_chain =
-        pseudo.chunks(pseudo.len() / chains).map(|own| own.iter().sum::<f64>() / own.len() as f64);
-    let mcse = match (standard_error(pseudo.iter().copied()), standard_error(by_chain)) {
-        (Some(a), Some(b)) => Some(a.max(b)),
-        (a, b) => a.or(b),
+    let left: Vec<f64> = without.iter().map(|t| finish(t[l])).collect();
+    let each = left.len() / batches.chains();
+    let mcse = if batches.are_weighted() {
+        in_strata(left.chunks(each))
+    } else {
+        let count = left.len() as f64;
+        let pseudo: Vec<f64> = left.iter().map(|t| count * value - (count - 1.0) * t).collect();
+        let by_chain = pseudo.chunks(each).map(|own| own.iter().sum::<f64>() / own.len() as f64);
+        match (standard_error(pseudo.iter().copied()), standard_error(by_chain)) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        }
     };
     Score { value, mcse, se }
+}
+
+/// The jackknife standard error from a score with each batch left out, stratum by stratum; none
+/// where a stratum has but one batch.
+fn in_strata<'a>(strata: impl Iterator<Item = &'a [f64]>) -> Option<f64> {
+    let square = |own: &[f64]| {
+        // With each left out the score moves m - 1 times less than the mean does.
+        let by = own.len() as f64 - 1.0;
+        standard_error(own.iter().copied()).map(|se| (by * se).powi(2))
+    };
+    strata.map(square).sum::<Option<f64>>().map(f64::sqrt)
 }
 
 /// The standard error of a mean; none of fewer than two values.

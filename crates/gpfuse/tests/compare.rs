@@ -3,9 +3,11 @@
 
 use gpfuse::baseline::{Predictions, Prior, Rule, StackingSet};
 use gpfuse::compare::{Audience, Comparison, Contestant, Known, Scored, compare};
+use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Assignment, Partition};
-use gpfuse::fit::{CheckedFit, FitSettings};
+use gpfuse::fit::{CheckedFit, FitSettings, fit};
 use gpfuse::infer::{self, Monitor, Quiet};
+use gpfuse::model::Method;
 use gpfuse::random::{Purpose, stream};
 use rand::RngExt;
 use rand_distr::StandardNormal;
@@ -123,6 +125,27 @@ fn left_out_rows_are_the_stacking_rows() {
             let worst = (0..losses.len()).max_by(|a, b| losses[*a].total_cmp(&losses[*b]));
             assert_eq!(worst, Some(place), "{who}: {losses:?}");
         }
+    }
+}
+
+/// Weighted chains are scored by their mixture, which does at least as well on the rows left out
+/// as the best of them alone: to the tenth of a nat that a chain without weight may cost, shared
+/// by the rows.
+#[test]
+fn weighted_chains_are_at_least_as_good_as_the_best() {
+    let (x, y) = rows(8, 1.0);
+    let stacked = FitSettings { combine: Combine::Stack, ..(*settings(2)).clone() };
+    for (name, method) in [("bhs", Method::Bhs), ("pbhs", Method::Pbhs)] {
+        let known = Known { x: &x, y: &y };
+        let asked = stacked.clone().check().unwrap();
+        let all = compare(known, None, 1, &asked, &[name.parse().unwrap()], &Quiet).unwrap();
+        let scored = find(&all, name.parse().unwrap());
+        assert!(scored.trust.is_some());
+        let own = FitSettings { method, ..stacked.clone() }.check().unwrap();
+        let chains = fit(&x, 1, &y, &own, &Quiet).unwrap().diagnostics.combined.unwrap();
+        let best = chains.chains.iter().map(|c| c.elpd).fold(f64::MIN, f64::max);
+        let least = best - 0.11 / all.rows as f64;
+        assert!(-scored.nlpd.value >= least, "{} below {best}", -scored.nlpd.value);
     }
 }
 

@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gpfuse::basis::frequencies::Scheme;
+use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Partition};
 use gpfuse::fit::{BasisChoice, CheckedFit, FitSettings};
 use gpfuse::gp::Objective;
@@ -134,6 +135,11 @@ pub(crate) struct FitOptions {
     /// Steps (map) or draws (pilot) that improve a starting point [default: 100].
     #[arg(long, value_name = "N")]
     pub(crate) start_steps: Option<usize>,
+    /// How chains become one prediction: equal (all count alike), stack (weighted by how well each
+    /// predicts rows left out, for chains in different modes) or auto (stack where that surely
+    /// predicts better, else equal) [default: equal].
+    #[arg(long, value_parser = named::<Combine>(&["equal", "stack", "auto"]))]
+    pub(crate) combine: Option<Combine>,
     /// Seed of all randomness [default: 0].
     #[arg(long)]
     pub(crate) seed: Option<u64>,
@@ -168,7 +174,7 @@ impl FitOptions {
             prefer!(self, file; method, experts, partition, along, expert_inputs, hold_out, expert_kernel,
             expert_objective, plain, basis, frequencies, scheme, omega, size, box_factor, kernel,
             normalise, scaling, no_scale, sampler, metric, chains, warmup, draws, max_depth,
-            hmc_depth, target_accept, start, candidates, start_steps, seed, threads, priors),
+            hmc_depth, target_accept, start, candidates, start_steps, combine, seed, threads, priors),
         )
     }
 
@@ -273,6 +279,7 @@ impl FitOptions {
             scaling,
             priors: self.priors.unwrap_or(d.priors),
             sampler,
+            combine: self.combine.unwrap_or(d.combine),
         }
         .check()?)
     }

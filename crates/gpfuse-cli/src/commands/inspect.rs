@@ -5,6 +5,7 @@ use gpfuse::experts::Expert;
 use gpfuse::fit::Experts;
 use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
+use gpfuse::predict::Summary;
 use gpfuse_io::model_file::{self, Saved};
 
 use super::{Outcome, judged};
@@ -143,6 +144,7 @@ fn hyperparameters(saved: &Saved) -> Vec<Vec<String>> {
     let head = ["hyperparameter (scaled units)", "mean", "5 %", "95 %"];
     let mut rows = vec![head.map(String::from).to_vec()];
     let fitted = &saved.fitted;
+    let draws = &fitted.draws;
     for part in fitted.model.layout().parts.iter().filter(|p| p.kind != Kind::Theta) {
         // The experts of a scale are given: each is known by its label.
         let each = part.kind == Kind::Scale;
@@ -153,8 +155,15 @@ fn hyperparameters(saved: &Saved) -> Vec<Vec<String>> {
                     if each { vec![part.offset + i] } else { places.collect() };
                 places.iter().map(|at| part.kind.natural(q[*at])).collect::<Vec<f64>>()
             };
-            let mut values: Vec<f64> = fitted.draws.iter().flat_map(own).collect();
-            let s = gpfuse::predict::Summary::of(&mut values, 0.9);
+            let mut values: Vec<f64> = draws.iter().flat_map(own).collect();
+            let s = match draws.weights() {
+                None => Summary::of(&mut values, 0.9),
+                Some(chains) => {
+                    let each = values.len() / chains.len();
+                    let weights: Vec<f64> = chains.iter().flat_map(|w| vec![*w; each]).collect();
+                    Summary::weighted(&values, &weights, 0.9)
+                }
+            };
             let name = match part.kind {
                 Kind::Ell => format!("{} of `{}`", part.name, saved.inputs[i]),
                 Kind::Scale => match &fitted.experts {

@@ -24,7 +24,7 @@ mod left_out;
 mod predictions;
 mod product;
 mod rule;
-mod stacking;
+pub(crate) mod stacking;
 
 pub use predictions::{Predictions, Prior, StackingSet};
 pub use product::{ENTROPY_FLOOR, TEMPERATURE};

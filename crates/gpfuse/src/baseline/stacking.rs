@@ -11,6 +11,10 @@
 //!
 //! At normalised weights `max_k g_k - 1` bounds how far f is from its maximum, so that the
 //! result carries its own proof.
+//!
+//! A Dirichlet prior of w adds `(lambda - 1) sum_k log w_k` to the sum over rows. It is as good as
+//! `lambda - 1` more rows for each expert that this expert alone can explain: f stays a mean of
+//! logs, and all of the above holds.
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -26,7 +30,13 @@ const REACH: f64 = 0.995;
 
 /// The log weights, from the log scores by expert and row.
 pub(super) fn log_weights(log_scores: &[Vec<f64>]) -> Vec<f64> {
-    maximise(&densities(log_scores)).0.iter().map(|w| w.ln()).collect()
+    maximise(&densities(log_scores), 0.0).0.iter().map(|w| w.ln()).collect()
+}
+
+/// The weights with a Dirichlet prior of concentration `lambda >= 1`, from the log scores by
+/// expert and row. Above 1 they are unique: experts that cannot be told apart share alike.
+pub(crate) fn weights(log_scores: &[Vec<f64>], lambda: f64) -> Vec<f64> {
+    maximise(&densities(log_scores), lambda - 1.0).0
 }
 
 /// Densities by row and expert, the largest of each row 1: a factor per row does not move the
@@ -39,14 +49,15 @@ fn densities(log_scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..log_scores[0].len()).map(row).collect()
 }
 
-/// The weights of the maximum, and how far f may be from it.
-fn maximise(p: &[Vec<f64>]) -> (Vec<f64>, f64) {
+/// The weights of the maximum with `extra` rows of its own for each expert, and how far f may be
+/// from it.
+fn maximise(p: &[Vec<f64>], extra: f64) -> (Vec<f64>, f64) {
     let experts = p[0].len();
     let mut w = vec![1.0 / experts as f64; experts];
     let mut s = vec![1.0; experts];
     let mut best = (w.clone(), f64::INFINITY);
     for _ in 0..STEPS {
-        let (g, mut h) = derivatives(p, &w);
+        let (g, mut h) = derivatives(p, extra, &w);
         let total: f64 = w.iter().sum();
         let gap = g.iter().copied().fold(f64::NEG_INFINITY, f64::max) * total - 1.0;
         if gap < best.1 {
@@ -69,9 +80,10 @@ fn maximise(p: &[Vec<f64>]) -> (Vec<f64>, f64) {
 }
 
 /// The gradient of f and minus its Hessian: the means over rows of `r_k` and of `r_k r_l`, with
-/// `r_k = p_k / sum_j w_j p_j`.
-fn derivatives(p: &[Vec<f64>], w: &[f64]) -> (Vec<f64>, Mat<f64>) {
-    let (n, experts) = (p.len() as f64, w.len());
+/// `r_k = p_k / sum_j w_j p_j`; in a row of its own an expert has `r_k = 1 / w_k`, the others 0.
+fn derivatives(p: &[Vec<f64>], extra: f64, w: &[f64]) -> (Vec<f64>, Mat<f64>) {
+    let experts = w.len();
+    let n = p.len() as f64 + extra * experts as f64;
     let (mut g, mut h) = (vec![0.0; experts], Mat::zeros(experts, experts));
     for p in p {
         let mixture: f64 = p.iter().zip(w).map(|(p, w)| p * w).sum();
@@ -82,6 +94,10 @@ fn derivatives(p: &[Vec<f64>], w: &[f64]) -> (Vec<f64>, Mat<f64>) {
                 h[(k, l)] += r[k] * r[l] / n;
             }
         }
+    }
+    for k in 0..experts {
+        g[k] += extra / w[k] / n;
+        h[(k, k)] += extra / (w[k] * w[k]) / n;
     }
     (g, h)
 }
@@ -112,7 +128,7 @@ mod tests {
             let mut score = || steep * rng.sample::<f64, _>(StandardNormal);
             let scores: Vec<Vec<f64>> =
                 (0..experts).map(|_| (0..n).map(|_| score()).collect()).collect();
-            let (w, gap) = maximise(&densities(&scores));
+            let (w, gap) = maximise(&densities(&scores), [0.0, 0.001, 2.0][case / 100 % 3]);
             worst = worst.max(gap);
             assert!(gap <= 1e-10, "{experts} experts, {n} rows, {steep}: {gap:e}");
             assert!((w.iter().sum::<f64>() - 1.0).abs() < 1e-12 && w.iter().all(|w| *w >= 0.0));

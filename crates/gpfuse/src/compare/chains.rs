@@ -6,11 +6,10 @@ use std::time::Instant;
 use super::entry::Judged;
 use super::field::Field;
 use super::{Contestant, Convergence, Scored, Trust};
-use crate::diagnose::{loo, relative_efficiency};
+use crate::diagnose::{ChainLoo, log_likelihoods, loo, relative_efficiency};
 use crate::fit::{Fitted, fit};
 use crate::infer::Monitor;
 use crate::model::{Data, Posterior};
-use crate::parallel::parallel_with;
 use crate::{Error, Result};
 
 /// With so few draws no k-hat is good, and the scores are those of rows that were kept.
@@ -64,16 +63,17 @@ fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
         (field.experts()?.trained.data()?, (0..field.left_out.len()).collect())
     };
     let posterior = Posterior::new(fitted.model.clone(), Arc::new(data))?;
-    let (threads, all) = (field.settings.sampler.threads, posterior.rows());
-    let log_scale = fitted.scaler.target.scale.ln();
-    let draws: Vec<&[f64]> = fitted.draws.iter().collect();
-    let room = || (posterior.clone(), vec![0.0; all]);
-    let each = parallel_with(draws.len(), threads, room, |(posterior, out), s| {
-        posterior.pointwise(draws[s], out);
-        rows.iter().map(|r| out[*r] - log_scale).collect::<Vec<f64>>()
-    })?;
-    let (log_lik, chains) = (each.concat(), fitted.draws.chains().len());
-    let efficiency = relative_efficiency(&log_lik, rows.len(), chains, threads)?;
+    let threads = field.settings.sampler.threads;
+    let (draws, scale) = (&fitted.draws, fitted.scaler.target.scale);
+    if let Some(weights) = draws.weights() {
+        // The weights are taken as given: what they have learned from a row left out is little.
+        let scores = ChainLoo::of(&posterior, draws, &rows, scale, threads)?;
+        let used = draws.used().into_iter().map(|c| Trust::of(&scores.each()[c]));
+        return Ok(Judged::LeftOut(scores.mixed(weights), used.reduce(Trust::worse)));
+    }
+    let all: Vec<&[f64]> = draws.iter().collect();
+    let log_lik = log_likelihoods(&posterior, &all, &rows, scale, threads)?;
+    let efficiency = relative_efficiency(&log_lik, rows.len(), draws.chains().len(), threads)?;
     let scores = loo(&log_lik, rows.len(), &efficiency, threads)?;
     let trust = Trust::of(&scores);
     Ok(Judged::LeftOut(scores.pointwise, Some(trust)))

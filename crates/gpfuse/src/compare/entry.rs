@@ -92,6 +92,16 @@ impl Trust {
             bad_rows: loo.bad(),
         }
     }
+
+    /// The worse of two chains in each respect.
+    pub(super) fn worse(self, other: Trust) -> Trust {
+        let khat = self.worst_khat.zip(other.worst_khat);
+        Trust {
+            worst_khat: khat.map(|(a, b)| a.max(b)),
+            good_khat: self.good_khat.min(other.good_khat),
+            bad_rows: self.bad_rows.max(other.bad_rows),
+        }
+    }
 }
 
 impl Scored {

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{ebfmi, ess_bulk, ess_tail, rhat};
+use super::{ChainWeights, ebfmi, ess_bulk, ess_tail, rhat};
 use crate::Result;
 use crate::infer::Draws;
 use crate::model::Posterior;
@@ -59,6 +59,9 @@ pub struct Diagnostics {
     pub saturated: f64,
     /// Mean leapfrog steps per draw.
     pub steps: f64,
+    /// How the chains were weighed, if they were.
+    #[serde(default)]
+    pub combined: Option<ChainWeights>,
     /// What is wrong, in words, with what to try; empty when all is well.
     pub warnings: Vec<String>,
 }
@@ -79,10 +82,20 @@ pub fn diagnose(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<
         ebfmi_min: energies.filter(|e| e.is_finite()).reduce(f64::min),
         saturated: stats().filter(|s| s.saturated).count() as f64 / count,
         steps: stats().map(|s| s.steps as f64).sum::<f64>() / count,
+        combined: None,
         warnings: Vec::new(),
     };
     out.warnings = out.verdict();
     Ok(out)
+}
+
+impl Diagnostics {
+    /// With how the chains were weighed.
+    pub(crate) fn with_combined(self, combined: Option<ChainWeights>) -> Diagnostics {
+        let mut out = Diagnostics { combined, ..self };
+        out.warnings = out.verdict();
+        out
+    }
 }
 
 fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Vec<Quantity>> {

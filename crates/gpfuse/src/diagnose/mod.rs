@@ -1,12 +1,17 @@
 //! Did the chains converge? Measures on what does not depend on the experts' labels, and
 //! plain words about them.
 
+mod chains;
+mod combine;
 mod convergence;
 mod invariant;
 mod pareto;
 mod psis;
 mod verdict;
 
+pub use chains::ChainLoo;
+pub(crate) use chains::log_likelihoods;
+pub use combine::{ChainWeight, ChainWeights, Combine, combine};
 pub use convergence::{ebfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, rhat};
 pub use invariant::{Diagnostics, Quantity, diagnose};
 pub use psis::{Loo, loo, relative_efficiency};

@@ -38,10 +38,16 @@ impl Diagnostics {
                     .into(),
             ),
             Some(q) if q.rhat_max > RHAT => {
-                let apart = if q.rhat_median > 1.1 {
+                let weighted = self.combined.as_ref().is_some_and(|c| !c.alike());
+                let apart = if q.rhat_median > 1.1 && weighted {
+                    "the chains sit in different modes; each has its weight, which the error bars \
+                     printed take as given. Try the Hilbert basis (--basis hilbert), more chains \
+                     or longer trajectories (--max-depth)"
+                } else if q.rhat_median > 1.1 {
                     "the chains sit in different modes; their average is still a prediction, and \
                      the error bars printed include the disagreement. Try the Hilbert basis \
-                     (--basis hilbert), more chains or longer trajectories (--max-depth)"
+                     (--basis hilbert), weights for the chains (--combine auto), more chains or \
+                     longer trajectories (--max-depth)"
                 } else {
                     "the chains have not mixed fully. Try more warm-up and draws (--warmup 1000 \
                      --draws 1000)"

@@ -27,7 +27,7 @@ pub(crate) use trained::Trained;
 
 use crate::baseline::Predictions;
 use crate::basis::Basis;
-use crate::diagnose::{Diagnostics, diagnose};
+use crate::diagnose::{Combine, Diagnostics, combine, diagnose};
 use crate::experts::{Assignment, Expert};
 use crate::infer::{Draws, Monitor, sample};
 use crate::metrics::{Scores, evaluate};
@@ -138,8 +138,17 @@ fn infer(
     let posterior = Posterior::new(model.clone(), Arc::new(data))?;
     let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
     let draws = sample(&posterior, &prior, settings.sampler(), monitor)?;
-    let mut diagnostics = diagnose(&posterior, &draws, settings.sampler.threads)?;
+    let (how, threads) = (settings.combine, settings.sampler.threads);
+    let (draws, combined) = combine(&posterior, draws, how, scaler.target.scale, threads)?;
+    let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
+    if how != Combine::Equal && diagnostics.combined.is_none() && draws.chains().len() > 1 {
+        diagnostics.warnings.push(format!(
+            "{} draws per chain are too few to weigh the chains: they count alike. Use more \
+             draws (--draws 500)",
+            draws.per_chain()
+        ));
+    }
     Ok(Fitted { settings: (**settings).clone(), scaler, model, draws, diagnostics, experts, rows })
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Exact, Hilbert, Rff, hilbert};
+use crate::diagnose::Combine;
 use crate::error::within;
 use crate::experts::{self, Assignment};
 use crate::infer;
@@ -68,6 +69,8 @@ pub struct FitSettings {
     pub priors: Priors,
     /// The sampler.
     pub sampler: infer::Settings,
+    /// How the chains are combined.
+    pub combine: Combine,
 }
 
 impl Default for FitSettings {
@@ -88,6 +91,7 @@ impl Default for FitSettings {
             scaling: Scaling::Standard,
             priors: Priors::default(),
             sampler: infer::Settings::default(),
+            combine: Combine::Equal,
         }
     }
 }

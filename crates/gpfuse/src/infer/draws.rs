@@ -3,6 +3,9 @@
 use super::map::Point;
 use crate::{Error, Result};
 
+/// A sum of weights this close to one is one.
+const ROUNDING: f64 = 1e-12;
+
 /// What the sampler said about one draw.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stat {
@@ -39,6 +42,8 @@ pub struct Draws {
     dim: usize,
     draws: usize,
     chains: Vec<ChainDraws>,
+    /// One per chain, summing to one; none where all chains count alike.
+    weights: Option<Vec<f64>>,
     interrupted: bool,
 }
 
@@ -61,7 +66,7 @@ impl Draws {
             chain.values.truncate(draws * dim);
         }
         let interrupted = draws < wanted || chains.len() < asked;
-        Ok(Draws { dim, draws, chains, interrupted })
+        Ok(Draws { dim, draws, chains, weights: None, interrupted })
     }
 
     /// One point, as a chain of one draw.
@@ -69,7 +74,48 @@ impl Draws {
         let stat = Stat { lp: point.logp, energy: -point.logp, ..Stat::default() };
         let dim = point.q.len();
         let chain = ChainDraws { values: point.q, stats: vec![stat] };
-        Draws { dim, draws: 1, chains: vec![chain], interrupted: false }
+        Draws { dim, draws: 1, chains: vec![chain], weights: None, interrupted: false }
+    }
+
+    /// The same draws with a weight for each chain. The weights are normalised to sum to one; a
+    /// chain of weight 0 has no part in predictions.
+    ///
+    /// # Errors
+    /// If there are more or fewer weights than chains, or one is negative or not finite, or all
+    /// are 0.
+    pub fn weighted(self, weights: &[f64]) -> Result<Draws> {
+        if weights.len() != self.chains.len() {
+            return Err(Error::Shape {
+                what: "chain weights".into(),
+                expected: format!("{}, one per chain", self.chains.len()),
+                found: weights.len().to_string(),
+            });
+        }
+        if let Some(c) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            let problem = format!("weight of chain {} is {}: use 0 or more", c + 1, weights[c]);
+            return Err(Error::Data(problem));
+        }
+        let total: f64 = weights.iter().sum();
+        if !(total > 0.0 && total.is_finite()) {
+            let problem = format!("the weights of the chains sum to {total}: give one to a chain");
+            return Err(Error::Data(problem));
+        }
+        // Those that come from a file stay as they are, to the bit.
+        let total = if (total - 1.0).abs() < ROUNDING { 1.0 } else { total };
+        let alike = weights.iter().all(|w| *w == weights[0]);
+        let weights = (!alike).then(|| weights.iter().map(|w| w / total).collect());
+        Ok(Draws { weights, ..self })
+    }
+
+    /// The weights of the chains, which sum to one; none where all count alike.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Which chains have a part in predictions.
+    pub fn used(&self) -> Vec<usize> {
+        let weight = |c: usize| self.weights.as_ref().map_or(1.0, |w| w[c]);
+        (0..self.chains.len()).filter(|c| weight(*c) > 0.0).collect()
     }
 
     /// The number of parameters.
@@ -104,9 +150,13 @@ impl Draws {
 
     /// All draws, chain after chain.
     pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
+        (0..self.chains.len()).flat_map(|c| self.chain(c))
+    }
+
+    /// The draws of chain `c`.
+    pub fn chain(&self, c: usize) -> impl Iterator<Item = &[f64]> {
         // Not chunks: the draws of a model without parameters have no numbers.
-        let starts = move || (0..self.draws).map(move |i| i * self.dim);
-        self.chains.iter().flat_map(move |c| starts().map(move |at| &c.values[at..][..self.dim]))
+        (0..self.draws).map(move |i| &self.chains[c].values[i * self.dim..][..self.dim])
     }
 
     /// One quantity per draw as one slice per chain, from values in the order of `iter`.

@@ -1,4 +1,5 @@
-//! How the draws behind a predictive are cut for the Monte Carlo errors of its scores.
+//! How the draws behind a predictive are cut for the Monte Carlo errors of its scores, and how
+//! much each counts.
 
 use std::ops::Range;
 
@@ -11,6 +12,8 @@ pub struct Batches {
     /// Ranges of draws, counted through all chains.
     ranges: Vec<Range<usize>>,
     chains: usize,
+    /// One per chain, all positive, summing to one; none where all chains count alike.
+    weights: Option<Vec<f64>>,
     /// Whether a block holds one average per batch instead of every draw.
     averaged: bool,
 }
@@ -24,7 +27,12 @@ impl Batches {
         let cut = |c: usize, b: usize| c * per_chain + b * per_chain / each;
         let all = (0..chains).flat_map(|c| (0..each).map(move |b| (c, b)));
         let ranges = all.map(|(c, b)| cut(c, b)..cut(c, b + 1)).collect();
-        Batches { ranges, chains, averaged: false }
+        Batches { ranges, chains, weights: None, averaged: false }
+    }
+
+    /// The same with weights of the chains, one positive number for each, summing to one.
+    pub(super) fn weighted(self, weights: Option<Vec<f64>>) -> Batches {
+        Batches { weights, ..self }
     }
 
     /// The same batches for blocks that hold one average per batch.
@@ -62,9 +70,52 @@ impl Batches {
         self.ranges[b].end
     }
 
-    /// The share of the draws in batch `b`.
+    /// Batches of each chain.
+    fn each(&self) -> usize {
+        self.len() / self.chains
+    }
+
+    /// Whether the chains have weights.
+    pub fn are_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    /// The share of batch `b` in the predictive: that of its draws, or of its chain's weight.
     pub fn share(&self, b: usize) -> f64 {
-        self.ranges[b].len() as f64 / self.draws() as f64
+        let draws = self.ranges[b].len() as f64;
+        match &self.weights {
+            None => draws / self.draws() as f64,
+            Some(w) => w[b / self.each()] * draws / (self.draws() / self.chains) as f64,
+        }
+    }
+
+    /// Batches that stand for each other where batch `b` is left out, and the share of all of
+    /// them: weights are taken as given, so that only a chain's own draws stand for its draws.
+    pub(crate) fn stratum(&self, b: usize) -> (Range<usize>, f64) {
+        match &self.weights {
+            None => (0..self.len(), 1.0),
+            Some(w) => {
+                let (chain, each) = (b / self.each(), self.each());
+                (chain * each..(chain + 1) * each, w[chain])
+            }
+        }
+    }
+
+    /// Whether a batch can be left out.
+    pub(crate) fn spare(&self) -> bool {
+        self.stratum(0).0.len() > 1
+    }
+
+    /// The shares of all batches, or of those that remain where one is left out, which itself
+    /// has none.
+    pub(crate) fn shares(&self, left_out: Option<usize>) -> Vec<f64> {
+        let kept = |b: &usize| Some(*b) != left_out;
+        let share = |b: usize| {
+            let (own, weight) = self.stratum(b);
+            let total: f64 = own.filter(kept).map(|b| self.share(b)).sum();
+            self.share(b) / total * weight
+        };
+        (0..self.len()).map(|b| if kept(&b) { share(b) } else { 0.0 }).collect()
     }
 
     /// Where batch `b` is among what a block holds.
@@ -78,5 +129,26 @@ impl Batches {
             true => self.ranges.iter().map(Range::len).collect(),
             false => vec![1; self.draws()],
         }
+    }
+
+    /// The log share of a single draw in the predictive, for each of the things that a block
+    /// holds.
+    pub(super) fn log_shares(&self) -> Vec<f64> {
+        let held = self.sizes().len();
+        let alike = -(self.draws() as f64).ln();
+        match &self.weights {
+            None => vec![alike; held],
+            Some(w) => {
+                let log_share = |w: &f64| w.ln() + (self.chains as f64).ln() + alike;
+                w.iter().flat_map(|w| vec![log_share(w); held / self.chains]).collect()
+            }
+        }
+    }
+
+    /// How much a draw counts in relation to the mean draw, for each draw.
+    pub(super) fn factors(&self) -> Vec<f64> {
+        let each = self.draws() / self.chains;
+        let chain = |c: usize| self.weights.as_ref().map_or(1.0, |w| w[c] * self.chains as f64);
+        (0..self.chains).flat_map(|c| vec![chain(c); each]).collect()
     }
 }

@@ -24,9 +24,9 @@ pub struct FusedBlock {
     draws: usize,
     /// Components per draw.
     parts: usize,
-    /// Minus the log of how many draws there are behind it.
-    log_share: f64,
-    /// With one component per draw, of one row for all: every draw weighs the same.
+    /// Of each draw, or of a draw of each batch, in the predictive.
+    log_share: Vec<f64>,
+    /// With one component per draw, of one row for all: a draw weighs the same in every row.
     log_weight: Vec<f64>,
     mean: Vec<f64>,
     sd: Vec<f64>,
@@ -39,9 +39,9 @@ impl FusedBlock {
     pub(super) fn room(pool: Pool, experts: usize, batches: &Batches) -> FusedBlock {
         let (parts, sizes) = (pool.components(experts), batches.sizes());
         let (draws, each) = (sizes.len(), sizes.len() * parts);
-        let log_share = -(batches.draws() as f64).ln();
+        let log_share = batches.log_shares();
         let log_weight = match parts {
-            1 => sizes.iter().map(|n| (*n as f64).ln() + log_share).collect(),
+            1 => sizes.iter().zip(&log_share).map(|(n, share)| (*n as f64).ln() + share).collect(),
             _ => vec![0.0; ROWS * each],
         };
         FusedBlock {
@@ -65,8 +65,8 @@ impl FusedBlock {
         mean: Vec<f64>,
         sd: Vec<f64>,
     ) -> FusedBlock {
-        let (rows, turning) = (mean.len() / parts, Vec::new());
-        FusedBlock { first, rows, draws: 1, parts, log_share: 0.0, log_weight, mean, sd, turning }
+        let (rows, log_share, turning) = (mean.len() / parts, Vec::new(), Vec::new());
+        FusedBlock { first, rows, draws: 1, parts, log_share, log_weight, mean, sd, turning }
     }
 
     /// Begin a block of `rows` rows of which the first is number `first`.
@@ -87,11 +87,16 @@ impl FusedBlock {
             return;
         }
         let (parts, each) = (self.parts, self.draws * self.parts);
-        let (start, draws) = ((j + 1 - done) * parts, &self.turning[..done]);
+        let (first, draws) = (j + 1 - done, &self.turning[..done]);
+        let start = first * parts;
         if parts > 1 {
-            let by = Affine { shift: self.log_share, scale: 1.0 };
-            let lanes = draws.iter().flat_map(|c| &c.log_weight);
-            turn(level, lanes, by, &mut self.log_weight, each, start);
+            let mut from = 0;
+            for alike in self.log_share[first..=j].chunk_by(|a, b| a == b) {
+                let (by, to) = (Affine { shift: alike[0], scale: 1.0 }, from + alike.len());
+                let lanes = draws[from..to].iter().flat_map(|c| &c.log_weight);
+                turn(level, lanes, by, &mut self.log_weight, each, (first + from) * parts);
+                from = to;
+            }
         }
         let means = draws.iter().flat_map(|c| &c.mean);
         turn(level, means, target, &mut self.mean, each, start);

@@ -38,7 +38,7 @@ pub struct ExpertSummary {
 
 impl Predictor {
     /// The experts at each of `rows`, K after K, with central intervals of the weights that
-    /// hold `level` of the draws.
+    /// hold `level` of the draws, or of their weights.
     pub fn experts(
         &self,
         rows: &Rows,
@@ -48,6 +48,8 @@ impl Predictor {
     ) -> Result<Vec<ExpertSummary>> {
         self.model.check_given(rows, given)?;
         let (experts, draws) = (self.model.experts(), self.draws());
+        let factors = self.batches.factors();
+        let weighted = self.batches.are_weighted().then_some(factors.as_slice());
         let room = || {
             let expert =
                 || (Gathered::new(), vec![Lanes::splat(0.0); TURNED], vec![0.0; ROWS * draws]);
@@ -57,7 +59,8 @@ impl Predictor {
             let filled = rows.filled(b);
             self.each_draw(rows, b, given, scratch, |j, block| {
                 for (k, (sums, turning, weight)) in all.iter_mut().enumerate() {
-                    gather(self.level, j, k, block, self.target, sums, &mut turning[j % TURNED]);
+                    let (last, by, factor) = (&mut turning[j % TURNED], self.target, factors[j]);
+                    gather(self.level, j, k, block, by, factor, sums, last);
                     let done = j % TURNED + 1;
                     if done == TURNED || j + 1 == draws {
                         let (lanes, start) = (turning[..done].iter(), j + 1 - done);
@@ -68,7 +71,11 @@ impl Predictor {
             let mut out = Vec::with_capacity(filled * experts);
             for r in 0..filled {
                 for (sums, _, weight) in all.iter_mut() {
-                    let weight = Summary::of(&mut weight[r * draws..(r + 1) * draws], level);
+                    let own = &mut weight[r * draws..(r + 1) * draws];
+                    let weight = match weighted {
+                        None => Summary::of(own, level),
+                        Some(factors) => Summary::weighted(own, factors, level),
+                    };
                     let (mean, sd) = sums.moments(r, draws as f64);
                     out.push(ExpertSummary { weight, mean, sd });
                 }
@@ -101,9 +108,9 @@ impl Gathered {
 }
 
 vectorised! {
-    /// Add expert `k` in draw `j`; its weights go to `weight`.
+    /// Add expert `k` in draw `j`, which counts `factor` times; its weights go to `weight`.
     fn gather = gather_kernel(
-        j: usize, k: usize, block: &ExpertBlock, target: Affine, sums: &mut Gathered,
+        j: usize, k: usize, block: &ExpertBlock, target: Affine, factor: f64, sums: &mut Gathered,
         weight: &mut Lanes,
     );
 }
@@ -114,6 +121,7 @@ fn gather_kernel<const FMA: bool>(
     k: usize,
     block: &ExpertBlock,
     target: Affine,
+    factor: f64,
     sums: &mut Gathered,
     weight: &mut Lanes,
 ) {
@@ -128,8 +136,8 @@ fn gather_kernel<const FMA: bool>(
         weight[r] = exp::<FMA>(log_w[r]);
         let sd = target.scale * exp::<FMA>(log_sd[r]);
         let gap = target.restore(mu[r]) - sums.origin[r];
-        sums.first[r] += gap;
-        sums.second[r] += gap * gap + sd * sd;
+        sums.first[r] += factor * gap;
+        sums.second[r] += factor * (gap * gap + sd * sd);
     }
 }
 
@@ -145,6 +153,32 @@ impl Summary {
             *low + (place - below as f64) * (next - *low)
         };
         Summary { mean, low: at(0.5 - 0.5 * level), high: at(0.5 + 0.5 * level) }
+    }
+
+    /// Of values with weights, not all 0. From one value to the next in order, the distribution
+    /// function grows by half the weight of both: equal weights give what [`Summary::of`] does.
+    pub fn weighted(values: &[f64], weights: &[f64], level: f64) -> Summary {
+        let mut sorted: Vec<(f64, f64)> =
+            values.iter().copied().zip(weights.iter().copied()).filter(|v| v.1 > 0.0).collect();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let total: f64 = sorted.iter().map(|(_, w)| w).sum();
+        let mean = sorted.iter().map(|(v, w)| v * (w / total)).sum();
+        let mut top = 0.0;
+        let steps = sorted.windows(2).map(|pair| 0.5 * (pair[0].1 + pair[1].1));
+        let places: Vec<f64> =
+            std::iter::once(0.0).chain(steps.map(|s| (top += s, top).1)).collect();
+        let at = |p: f64| {
+            let place = p * places[places.len() - 1];
+            let above = places.partition_point(|q| *q < place).clamp(1, places.len() - 1);
+            let (low, high) = (sorted[above - 1].0, sorted[above].0);
+            let part = (place - places[above - 1]) / (places[above] - places[above - 1]);
+            low + part.clamp(0.0, 1.0) * (high - low)
+        };
+        match sorted.as_slice() {
+            [] => Summary { mean: 0.0, low: 0.0, high: 0.0 },
+            [(only, _)] => Summary { mean, low: *only, high: *only },
+            _ => Summary { mean, low: at(0.5 - 0.5 * level), high: at(0.5 + 0.5 * level) },
+        }
     }
 }
 
@@ -168,7 +202,22 @@ mod tests {
                 let (low, high) = (at(0.5 - 0.5 * level), at(0.5 + 0.5 * level));
                 assert!((found.low - low).abs() < 1e-15 && (found.high - high).abs() < 1e-15);
                 assert!((found.mean - values.iter().sum::<f64>() / n as f64).abs() < 1e-15);
+                let alike = Summary::weighted(&values, &vec![0.3; n], level);
+                let gaps = [alike.mean - found.mean, alike.low - low, alike.high - high];
+                assert!(gaps.iter().all(|g| g.abs() < 1e-12), "{alike:?}, {found:?}");
             }
         }
+    }
+
+    /// What has no weight is not there, and the order of the values means nothing.
+    #[test]
+    fn weights_count() {
+        let (values, weights) = ([3.0, 1.0, 9.0, 2.0], [1.0, 1.0, 0.0, 2.0]);
+        let found = Summary::weighted(&values, &weights, 0.5);
+        assert_eq!(found, Summary::weighted(&[1.0, 2.0, 3.0], &[1.0, 2.0, 1.0], 0.5));
+        // The distribution function is 0 at 1, a half at 2 and 1 at 3.
+        assert_eq!(found, Summary { mean: 2.0, low: 1.5, high: 2.5 });
+        let one = Summary::weighted(&values, &[0.0, 0.0, 5.0, 0.0], 0.9);
+        assert_eq!(one, Summary { mean: 9.0, low: 9.0, high: 9.0 });
     }
 }

@@ -1,7 +1,8 @@
 //! The predictive density: a finite Gaussian mixture per row, streamed over rows and draws.
 //!
 //! For each draw a linear pool gives K components and a log-linear pool one; the predictive
-//! is their average over the draws. Rows are taken a block at a time, so memory is one block's
+//! is their average over the draws, with the weights of their chains where chains have some; a
+//! chain without weight costs nothing. Rows are taken a block at a time, so memory is one block's
 //! components per thread, whatever the number of rows. Where only the weights differ between
 //! draws, they are averaged first (`average.rs`). All predictions, also those without draws,
 //! are a [`Predictive`].
@@ -55,10 +56,12 @@ impl Predictor {
             model.prepare(level, q, &mut out);
             out
         };
-        let batches = Batches::new(draws.chains().len(), draws.per_chain());
+        let used = draws.used();
+        let weights = draws.weights().map(|all| used.iter().map(|c| all[*c]).collect());
+        let batches = Batches::new(used.len(), draws.per_chain()).weighted(weights);
         let only_weights = model.pool() == Pool::Linear && !model.learned();
         let batches = if only_weights { batches.averaged() } else { batches };
-        let draws = draws.iter().map(prepared).collect();
+        let draws = used.iter().flat_map(|c| draws.chain(*c)).map(prepared).collect();
         Predictor { model, draws, batches, target, level }
     }
 
@@ -67,7 +70,7 @@ impl Predictor {
         &self.model
     }
 
-    /// The number of draws.
+    /// The number of draws of the chains that have weight.
     pub fn draws(&self) -> usize {
         self.draws.len()
     }
