@@ -1,13 +1,12 @@
-//! Scratch memory of the matrix decompositions, one for each copy of a density.
+//! Scratch memory of a Cholesky decomposition, one for each copy of a density.
 
 use std::fmt;
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::cholesky_in_place_scratch;
-use faer::linalg::cholesky::llt::inverse::inverse_scratch;
 
-/// Room for the factor of a matrix of `size` rows and for its inverse.
+/// Room for the factor of a matrix of `size` rows.
 pub(super) struct Memory {
     size: usize,
     buffer: MemBuffer,
@@ -15,8 +14,7 @@ pub(super) struct Memory {
 
 impl Memory {
     pub(super) fn new(size: usize) -> Memory {
-        let factor = cholesky_in_place_scratch::<f64>(size, Par::Seq, Default::default());
-        let need = factor.or(inverse_scratch::<f64>(size, Par::Seq));
+        let need = cholesky_in_place_scratch::<f64>(size, Par::Seq, Default::default());
         Memory { size, buffer: MemBuffer::new(need) }
     }
 

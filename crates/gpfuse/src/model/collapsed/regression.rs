@@ -10,9 +10,9 @@
 //! *Numerical Methods for Least Squares Problems*, section 6.6.5).
 
 use faer::linalg::cholesky::llt::factor::cholesky_in_place;
-use faer::linalg::cholesky::llt::inverse::inverse;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul as matmul_structured};
+use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
@@ -48,8 +48,9 @@ pub(super) struct Regression {
     pub(super) theta: Vec<f64>,
     /// A or C, and then its L; of either only the lower triangle.
     factor: Vec<f64>,
-    /// `A^-1`.
-    inverse: Vec<f64>,
+    /// `L^-1` and `F L^-T`.
+    half: Vec<f64>,
+    whitened: Vec<f64>,
     /// One number per row: the target, and a residual.
     wanted: Vec<f64>,
     residual: Vec<f64>,
@@ -68,9 +69,9 @@ impl Regression {
 
     pub(super) fn with_form(rows: usize, features: usize, form: Form) -> Regression {
         let stride = rows.next_multiple_of(ROWS);
-        let (size, square) = match form {
-            Form::Features => (features, features * features),
-            Form::Rows => (rows, 0),
+        let (size, square, other) = match form {
+            Form::Features => (features, features * features, features * stride),
+            Form::Rows => (rows, 0, 0),
         };
         let zeros = |n: usize| vec![0.0; n];
         Regression {
@@ -83,7 +84,8 @@ impl Regression {
             adjoint: zeros(features * stride),
             theta: zeros(features),
             factor: zeros(size * size),
-            inverse: zeros(square),
+            half: zeros(square),
+            whitened: zeros(other),
             wanted: zeros(rows),
             residual: zeros(rows),
             step: zeros(size),
@@ -160,23 +162,24 @@ impl Regression {
     }
 
     /// Leave the derivatives of `-log(det A) / 2` with respect to F, which are `-F A^-1`, in
-    /// `adjoint`; after [`Regression::solve`].
+    /// `adjoint`; after [`Regression::solve`]. By way of `F L^-T`, whose rows are no longer than
+    /// one, and never `A^-1` itself, which would lose the digits of large precisions.
     pub(super) fn differentiate(&mut self) {
         let (size, stride) = (self.step.len(), self.stride);
         let factor = MatRef::from_column_major_slice(&self.factor, size, size);
         let f = view(&self.columns, self.rows, self.features, stride);
         match self.form {
             Form::Features => {
-                let to = MatMut::from_column_major_slice_mut(&mut self.inverse, size, size);
-                inverse(to, factor, Par::Seq, self.memory.stack());
-                for i in 0..size {
-                    for j in i + 1..size {
-                        self.inverse[j * size + i] = self.inverse[i * size + j];
-                    }
-                }
-                let s = MatRef::from_column_major_slice(&self.inverse, size, size);
-                let out = view_mut(&mut self.adjoint, self.rows, self.features, stride);
-                matmul(out, Accum::Replace, f, s, -1.0, Par::Seq);
+                let to = MatMut::from_column_major_slice_mut(&mut self.half, size, size);
+                invert_lower_triangular(to, factor, Par::Seq);
+                let half = MatRef::from_column_major_slice(&self.half, size, size);
+                let (up, low) = (BlockStructure::TriangularUpper, BlockStructure::TriangularLower);
+                let (full, set) = (BlockStructure::Rectangular, Accum::Replace);
+                let mut w = view_mut(&mut self.whitened, self.rows, self.features, stride);
+                let to = w.as_mut();
+                matmul_structured(to, full, set, f, full, half.transpose(), up, 1.0, Par::Seq);
+                let to = view_mut(&mut self.adjoint, self.rows, self.features, stride);
+                matmul_structured(to, full, set, w.as_ref(), full, half, low, -1.0, Par::Seq);
             }
             Form::Rows => {
                 self.adjoint.iter_mut().zip(&self.columns).for_each(|(d, f)| *d = -f);
@@ -202,4 +205,47 @@ fn multiply(out: &mut [f64], accum: Accum, m: MatRef<'_, f64>, x: &[f64], factor
     let out = MatMut::from_column_major_slice_mut(out, rows, 1);
     let x = MatRef::from_column_major_slice(x, x.len(), 1);
     matmul(out, accum, m, x, factor, Par::Seq);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, stream};
+    use rand::RngExt;
+
+    /// Both forms of one regression have the same determinant, mean, derivatives and, from the
+    /// same normal numbers, draws.
+    #[test]
+    fn both_forms_agree() {
+        for (rows, features) in [(1, 1), (1, 5), (5, 1), (70, 9), (9, 70), (64, 64), (130, 40)] {
+            let mut rng = stream(3, Purpose::Simulate, (rows * features) as u64);
+            let mut number = || 2.0 * rng.random::<f64>() - 1.0;
+            let mut forms = [Form::Features, Form::Rows]
+                .map(|form| Regression::with_form(rows, features, form));
+            let stride = forms[0].stride;
+            for row in 0..rows {
+                let z = number();
+                forms.iter_mut().for_each(|r| r.target[row] = z);
+                for j in 0..features {
+                    let f = number();
+                    forms.iter_mut().for_each(|r| r.columns[j * stride + row] = f);
+                }
+            }
+            let normals: Vec<f64> = (0..rows + features).map(|_| number()).collect();
+            let [a, b] = forms.map(|mut r| {
+                let half_log_det = r.solve().unwrap();
+                r.differentiate();
+                let mut all = vec![half_log_det];
+                all.extend_from_slice(&r.theta);
+                let mut normal = normals.iter();
+                r.draw(|| *normal.next().unwrap()).unwrap();
+                assert!(normal.next().is_none());
+                [all, r.theta, r.adjoint].concat()
+            });
+            assert!(a.iter().any(|v| *v != 0.0));
+            for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+                assert!((a - b).abs() < 1e-12, "{rows} x {features}, {i}: {a} {b}");
+            }
+        }
+    }
 }
