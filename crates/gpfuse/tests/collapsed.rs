@@ -439,6 +439,23 @@ fn the_mode_is_completed_with_the_mean() {
     assert!(grad.iter().all(|g| g.abs() < 1e-2), "{grad:?}");
 }
 
+/// The setting by its names, and a file from before there was one.
+#[test]
+fn the_setting_is_written_as_its_name_and_may_be_missing() {
+    for (name, choice) in [
+        ("auto", DensityChoice::Auto),
+        ("plain", DensityChoice::Plain),
+        ("collapsed", DensityChoice::Collapsed),
+    ] {
+        let settings: FitSettings =
+            serde_json::from_str(&format!("{{\"density\": \"{name}\"}}")).unwrap();
+        assert_eq!(settings.density, choice);
+        assert_eq!(serde_json::to_value(&settings).unwrap()["density"], name);
+    }
+    let old: FitSettings = serde_json::from_str("{}").unwrap();
+    assert_eq!(old.density, DensityChoice::Auto);
+}
+
 /// Methods and bases without a collapsed density are refused before any work.
 #[test]
 fn settings_that_cannot_collapse_are_refused() {

@@ -132,14 +132,21 @@ impl FitSettings {
         Ok(if self.method == Method::Pbhs && !self.plain { model.robust() } else { model })
     }
 
+    /// Whether the method is Gaussian in the means of its experts, which it learns.
+    pub(crate) fn gaussian(&self) -> bool {
+        match self.method {
+            Method::Pogpe | Method::Het => true,
+            Method::Mogpe => self.experts == 1,
+            Method::Bhs | Method::Pbhs => false,
+        }
+    }
+
     /// Refuse the collapsed density where the means cannot be integrated out.
     fn refuse_collapsed(&self) -> Result<()> {
         if self.density != DensityChoice::Collapsed {
             return Ok(());
         }
-        let single = self.method == Method::Mogpe && self.experts == 1;
-        let gaussian = matches!(self.method, Method::Pogpe | Method::Het) || single;
-        if !gaussian {
+        if !self.gaussian() {
             let method = self.method;
             let problem = format!("collapsed is for pogpe and het, not {method}: use plain");
             return Err(Error::setting("density", problem));
