@@ -40,7 +40,11 @@ fn describe(saved: &Saved) -> anyhow::Result<Vec<String>> {
             print::count(fitted.draws.chains().len(), "chain"),
             print::count(fitted.draws.per_chain(), "draw"),
             settings.sampler.warmup,
-            if settings.density == DensityChoice::Collapsed { " of the collapsed density" } else { "" }
+            if settings.density == DensityChoice::Collapsed {
+                " of the collapsed density"
+            } else {
+                ""
+            }
         ),
     };
     let mut out = vec![
