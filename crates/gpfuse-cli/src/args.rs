@@ -181,9 +181,10 @@ pub(crate) struct StackArgs {
 }
 
 impl StackArgs {
-    /// Hide the options that say how experts are made: here they are given.
+    /// Hide the options that say how experts are made or learned: here they are given.
     fn shown(arg: Arg) -> Arg {
-        let made = ["experts", "partition", "along", "hold_out"].contains(&arg.get_id().as_str())
+        let made = ["experts", "partition", "along", "hold_out", "density"]
+            .contains(&arg.get_id().as_str())
             || arg.get_id().as_str().starts_with("expert_");
         arg.hide(made)
     }

@@ -99,6 +99,17 @@ fn pogpe_on_both_bases() {
 }
 
 #[test]
+fn the_collapsed_density_where_there_is_one() {
+    let place = Place::new();
+    tour(&place, "--density collapsed", "pogpe", 3);
+    assert!(place.done("inspect d.nc").out.contains("of the collapsed density"));
+    tour(&place, "--density collapsed --method het --basis rff --frequencies 5", "het", 1);
+    let refused = place.run("fit d.csv --target y --method mogpe --density collapsed");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("setting `density`: collapsed is for"), "{}", refused.err);
+}
+
+#[test]
 fn experts_first_then_weights() {
     let place = Place::new();
     let table = tour(&place, "--method bhs --hold-out 0.4", "bhs", 3);

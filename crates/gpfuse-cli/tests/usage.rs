@@ -11,7 +11,7 @@ use common::{Place, SMALL};
 /// The flags that every fitting command shares.
 const SHARED: &str = "method experts partition along expert-inputs hold-out expert-kernel \
                       expert-objective plain basis frequencies scheme omega size box kernel \
-                      normalise scaling no-scale sampler metric chains warmup draws max-depth \
+                      normalise density scaling no-scale sampler metric chains warmup draws max-depth \
                       hmc-depth target-accept start candidates start-steps combine seed threads";
 
 const FLAGS: [(&str, &str); 8] = [
@@ -51,7 +51,7 @@ fn help_and_version() {
         let compared = SHARED.replace("method ", "").replace("plain ", "");
         let made = "experts partition along expert-inputs hold-out expert-kernel expert-objective ";
         let flags = (flags.replace("SHARED", SHARED).replace("COMPARED", &compared))
-            .replace("STACKED", &SHARED.replace(made, ""));
+            .replace("STACKED", &SHARED.replace(made, "").replace("density ", ""));
         assert_eq!(mentioned, flags.split_whitespace().collect::<Vec<_>>(), "{command}");
         // No flag without a word about it.
         assert!(!help.contains("\n\n\n"), "{help}");

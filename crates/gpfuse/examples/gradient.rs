@@ -1,4 +1,5 @@
-//! The time of one gradient, for each instruction set of this machine.
+//! The time of one gradient, for each instruction set of this machine, and where there is one
+//! that of the collapsed density.
 //!
 //! `gradient [ROWS] [FREQUENCIES] [THREADS]`: the best of many single evaluations, in
 //! milliseconds and, for RFF, in nanoseconds per feature (a row, a GP, a frequency); by default
@@ -12,7 +13,7 @@ use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Collapsed, Data, Method, Model, Posterior, Priors};
 
 const FUNCTIONS: usize = 60;
 /// Seconds spent on each figure.
@@ -44,6 +45,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                     Basis::Exact(_) => ("exact", String::new()),
                 };
                 println!("{:7} {name:8} {method:6} {:.4} ms  {each}", level.name(), seconds * 1e3);
+                let posterior = Posterior::new(model, data.clone())?.at_level(level);
+                if let Ok(collapsed) = Collapsed::new(posterior) {
+                    let ms = time(collapsed.with_threads(threads))? * 1e3;
+                    println!("{:7} {name:8} {method:6} {ms:.4} ms  collapsed", level.name());
+                }
             }
         }
     }
@@ -51,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The best of many evaluations.
-fn time(mut posterior: Posterior) -> Result<f64, Box<dyn Error>> {
+fn time(mut posterior: impl Density) -> Result<f64, Box<dyn Error>> {
     let dim = posterior.dim();
     let q: Vec<f64> = (0..dim).map(|i| (i * 37 % 101) as f64 / 101.0 - 0.5).collect();
     let mut grad = vec![0.0; dim];

@@ -29,6 +29,8 @@ pub enum Purpose {
     GpStart = 8,
     /// The Bayesian bootstrap of a fusion rule.
     Bootstrap = 9,
+    /// Coefficients that were integrated out, drawn given all else; one stream per chain.
+    Conditional = 11,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Partition};
-use gpfuse::fit::{BasisChoice, CheckedFit, FitSettings};
+use gpfuse::fit::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 use gpfuse::gp::Objective;
 use gpfuse::infer::{self, Metric, Sampler, Start};
 use gpfuse::kernel::Kernel;
@@ -95,6 +95,11 @@ pub(crate) struct FitOptions {
     /// Normalise the weights of pogpe and pbhs to sum to one at each input [default: false].
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) normalise: Option<bool>,
+    /// Density that is sampled, for the same posterior: plain (of all parameters) or collapsed
+    /// (the coefficients of the experts' means integrated out, for pogpe and het with hilbert or
+    /// rff) [default: auto, which is plain].
+    #[arg(long, value_parser = named::<DensityChoice>(&["auto", "plain", "collapsed"]))]
+    pub(crate) density: Option<DensityChoice>,
     /// Scaling of the data [default: standard].
     #[arg(long, value_parser = named::<Scaling>(&["standard", "unit", "none"]))]
     pub(crate) scaling: Option<Scaling>,
@@ -173,8 +178,9 @@ impl FitOptions {
         Ok(
             prefer!(self, file; method, experts, partition, along, expert_inputs, hold_out, expert_kernel,
             expert_objective, plain, basis, frequencies, scheme, omega, size, box_factor, kernel,
-            normalise, scaling, no_scale, sampler, metric, chains, warmup, draws, max_depth,
-            hmc_depth, target_accept, start, candidates, start_steps, combine, seed, threads, priors),
+            normalise, density, scaling, no_scale, sampler, metric, chains, warmup, draws, max_depth,
+            hmc_depth, target_accept, start, candidates, start_steps,
+            combine, seed, threads, priors),
         )
     }
 
@@ -276,6 +282,7 @@ impl FitOptions {
             box_factor: self.box_factor.unwrap_or(d.box_factor),
             kernel: self.kernel.unwrap_or(d.kernel),
             normalise: self.normalise.unwrap_or(d.normalise),
+            density: self.density.unwrap_or(d.density),
             scaling,
             priors: self.priors.unwrap_or(d.priors),
             sampler,

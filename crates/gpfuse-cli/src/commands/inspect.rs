@@ -2,7 +2,7 @@
 
 use gpfuse::basis::Basis;
 use gpfuse::experts::Expert;
-use gpfuse::fit::Experts;
+use gpfuse::fit::{DensityChoice, Experts};
 use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
 use gpfuse::predict::Summary;
@@ -37,10 +37,15 @@ fn describe(saved: &Saved) -> anyhow::Result<Vec<String>> {
     let drawn = match settings.sampler.sampler {
         Sampler::Map => "the posterior mode".into(),
         _ => format!(
-            "{} x {} after {} of warm-up",
+            "{} x {} after {} of warm-up{}",
             print::count(fitted.draws.chains().len(), "chain"),
             print::count(fitted.draws.per_chain(), "draw"),
-            settings.sampler.warmup
+            settings.sampler.warmup,
+            if settings.density == DensityChoice::Collapsed {
+                " of the collapsed density"
+            } else {
+                ""
+            }
         ),
     };
     let mut out = vec![

@@ -7,6 +7,7 @@
 //! share one block of them.
 
 mod products;
+mod weighted;
 
 use std::ops::Range;
 
@@ -286,23 +287,37 @@ impl Hilbert {
         sums: &Adjoints,
         grad: GpGrad<'_>,
     ) {
-        let (functions, last) = (self.functions(), self.last());
+        let own = g * self.functions();
+        for (j, d_theta) in grad.theta.iter_mut().enumerate() {
+            *d_theta += coefs.scale[own + j] * total(&sums.coef[own + j]);
+        }
+        let half = |j: usize| 0.5 * coefs.coef[own + j] * total(&sums.coef[own + j]);
+        self.through_scales(p.log_ell, half, grad.log_var, grad.log_ell);
+    }
+
+    /// Add the gradient through the scales, where `half(j)` is half the derivative with respect
+    /// to the log of scale `j`.
+    fn through_scales(
+        &self,
+        log_ell: &[f64],
+        half: impl Fn(usize) -> f64,
+        d_log_var: &mut f64,
+        d_log_ell: &mut [f64],
+    ) {
+        let last = self.last();
         let spectrum = self.kernel.spectrum(self.inputs());
-        for (r, run) in self.runs(p.log_ell).enumerate() {
+        for (r, run) in self.runs(log_ell).enumerate() {
             // Sums of half, half * slope and half * slope * part over the run.
             let (mut sum, mut sum_slope, mut sum_last) = (0.0, 0.0, 0.0);
             for j in 0..last {
-                let at = g * functions + r * last + j;
-                let d = total(&sums.coef[at]);
-                grad.theta[r * last + j] += coefs.scale[at] * d;
-                let (part, half) = (run.part(j), 0.5 * coefs.coef[at] * d);
+                let (part, half) = (run.part(j), half(r * last + j));
                 let slope = half * 2.0 * spectrum.slope(run.others[0] + run.others[1] + part);
                 sum += half;
                 sum_slope += slope;
                 sum_last += slope * part;
             }
-            *grad.log_var += sum;
-            let Some((d_last, d_others)) = grad.log_ell.split_last_mut() else { return };
+            *d_log_var += sum;
+            let Some((d_last, d_others)) = d_log_ell.split_last_mut() else { return };
             *d_last += sum + sum_last;
             for (d, other) in d_others.iter_mut().zip(run.others) {
                 *d += sum + sum_slope * other;

@@ -12,6 +12,7 @@ pub mod exact;
 pub mod frequencies;
 pub mod hilbert;
 pub mod rff;
+pub(crate) mod weighted;
 
 use std::ops::Range;
 

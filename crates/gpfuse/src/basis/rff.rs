@@ -10,6 +10,8 @@
 //! `c cos a + s sin a = A cos(a - p)`: one product per feature instead of two, and as few in the
 //! reverse pass. Angles are in quarter turns, which need no reduction by pi.
 
+mod weighted;
+
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};

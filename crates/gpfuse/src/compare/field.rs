@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::{Contestant, Known};
 use crate::baseline::Predictions;
 use crate::experts;
-use crate::fit::{CheckedFit, FitSettings, Scaled, Trained};
+use crate::fit::{CheckedFit, DensityChoice, FitSettings, Scaled, Trained};
 use crate::model::Method;
 use crate::scale::Affine;
 use crate::{Error, Result};
@@ -93,6 +93,10 @@ impl<'a> Field<'a> {
                 Contestant::Method(method) => (method, false),
                 _ => (Method::Pbhs, true),
             };
+            // What is asked for is meant for those that have it.
+            if !s.gaussian() {
+                s.density = DensityChoice::Plain;
+            }
         })
     }
 

@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod collapsed;
 mod domain;
 mod settings;
 mod stacking;
@@ -22,7 +23,7 @@ mod trained;
 
 use std::sync::Arc;
 
-pub use settings::{BasisChoice, CheckedFit, FitSettings};
+pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 
 use crate::baseline::Predictions;
@@ -137,7 +138,11 @@ fn infer(
     let model = Arc::new(settings.model(basis)?);
     let posterior = Posterior::new(model.clone(), Arc::new(data))?;
     let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
-    let draws = sample(&posterior, &prior, settings.sampler(), monitor)?;
+    let draws = if settings.collapses(&model, posterior.rows()) {
+        collapsed::draw(&posterior, settings, monitor)?
+    } else {
+        sample(&posterior, &prior, settings.sampler(), monitor)?
+    };
     let (how, threads) = (settings.combine, settings.sampler.threads);
     let (draws, combined) = combine(&posterior, draws, how, scaler.target.scale, threads)?;
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);

@@ -34,6 +34,20 @@ pub enum BasisChoice {
     Exact,
 }
 
+/// Which density is sampled. The posterior is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DensityChoice {
+    /// The one that is thought to be sampled best: for now the plain one.
+    #[default]
+    Auto,
+    /// Of all parameters.
+    Plain,
+    /// With the coefficients of the experts' means integrated out, for `pogpe` and `het` on the
+    /// Hilbert or RFF basis.
+    Collapsed,
+}
+
 /// Settings of [`fit()`](super::fit()).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -63,6 +77,8 @@ pub struct FitSettings {
     pub kernel: Kernel,
     /// Whether log-linear weights are normalised to sum to one at each input.
     pub normalise: bool,
+    /// The density that is sampled.
+    pub density: DensityChoice,
     /// How data are scaled before the fit.
     pub scaling: Scaling,
     /// Prior scales.
@@ -88,6 +104,7 @@ impl Default for FitSettings {
             box_factor: hilbert::BOX_FACTOR,
             kernel: Kernel::Rbf,
             normalise: false,
+            density: DensityChoice::Auto,
             scaling: Scaling::Standard,
             priors: Priors::default(),
             sampler: infer::Settings::default(),
@@ -119,6 +136,31 @@ impl FitSettings {
         Ok(if self.method == Method::Pbhs && !self.plain { model.robust() } else { model })
     }
 
+    /// Whether the method is Gaussian in the means of its experts, which it learns.
+    pub(crate) fn gaussian(&self) -> bool {
+        match self.method {
+            Method::Pogpe | Method::Het => true,
+            Method::Mogpe => self.experts == 1,
+            Method::Bhs | Method::Pbhs => false,
+        }
+    }
+
+    /// Refuse the collapsed density where the means cannot be integrated out.
+    fn refuse_collapsed(&self) -> Result<()> {
+        if self.density != DensityChoice::Collapsed {
+            return Ok(());
+        }
+        if !self.gaussian() {
+            let method = self.method;
+            let problem = format!("collapsed is for pogpe and het, not {method}: use plain");
+            return Err(Error::setting("density", problem));
+        }
+        if self.basis == BasisChoice::Exact {
+            return Err(Error::setting("density", "collapsed needs the rff or hilbert basis"));
+        }
+        Ok(())
+    }
+
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<CheckedFit> {
         within("experts", self.experts, 1, 1000)?;
@@ -137,6 +179,7 @@ impl FitSettings {
                            learns its scale and a noise floor";
             return Err(Error::setting("experts", problem));
         }
+        self.refuse_collapsed()?;
         self.expert.check(self.experts)?;
         self.priors.check()?;
         let sampler = self.sampler.clone().check()?;
@@ -148,6 +191,14 @@ impl CheckedFit {
     /// The sampler's settings.
     pub(super) fn sampler(&self) -> &infer::Checked {
         &self.sampler
+    }
+
+    /// Whether `n` rows are fitted by the collapsed density of a model.
+    pub(super) fn collapses(&self, _model: &Model, _n: usize) -> bool {
+        match self.density {
+            DensityChoice::Auto | DensityChoice::Plain => false,
+            DensityChoice::Collapsed => true,
+        }
     }
 
     /// Which of `n` rows, with the scaled inputs `x`, train each expert and which the weights.

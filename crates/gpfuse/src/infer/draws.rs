@@ -1,5 +1,7 @@
 //! The draws that a run kept, with what the sampler said about each.
 
+mod mapped;
+
 use super::map::Point;
 use crate::{Error, Result};
 

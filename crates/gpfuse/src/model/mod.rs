@@ -12,6 +12,7 @@
 //! no data and no random numbers: [`Model::experts_on`] turns a draw into experts at any
 //! rows, [`posterior`] adds the data.
 
+pub mod collapsed;
 pub mod gate;
 pub mod layout;
 pub mod method;
@@ -25,6 +26,7 @@ use crate::math::{Lanes, ROWS};
 use crate::pool::{ExpertBlock, Pool};
 use crate::rows::{Rows, blocked};
 use crate::{Error, Result};
+pub use collapsed::Collapsed;
 pub use gate::Gate;
 pub use layout::{Kind, Layout, Role};
 pub use method::Method;

@@ -17,6 +17,9 @@ pub(super) struct Shared<'a> {
     pub(super) cache: &'a Cache,
     pub(super) level: Level,
     pub(super) prepared: &'a Prepared,
+    /// Derivatives of what is added to the likelihood, with respect to the log of each expert's
+    /// weighted precision, (blocks, experts); or nothing.
+    pub(super) extra: &'a [Lanes],
 }
 
 /// One thread's working memory.
@@ -78,7 +81,7 @@ impl Pass {
     /// The log likelihood of the rows of block `b`; the derivatives with respect to its experts
     /// are left in `self.adjoint`.
     pub(super) fn block(&mut self, on: Shared<'_>, b: usize) -> Lanes {
-        let Shared { model, data, cache, level, prepared } = on;
+        let Shared { model, data, cache, level, prepared, .. } = on;
         model.experts_on(level, &data.rows, b, cache, data.given(), prepared, &mut self.scratch);
         let mut lanes = Lanes::splat(0.0);
         let experts = &self.scratch.experts;
@@ -100,12 +103,25 @@ impl Pass {
                 let filled = data.rows.filled(b);
                 sum.log_likelihood += lanes[..filled].iter().sum::<f64>();
                 sum.calibrate(&self.adjoint, filled);
+                self.add_extra(on, b);
                 self.keep(on, b - first, filled);
             }
             let gps = some.len() * model.layout().gps();
             let (work, d_f) = (&self.scratch.work, &self.d_f[..gps]);
             first = some.end;
             model.basis().adjoint(level, &data.rows, some, cache, work, d_f, &mut sum.adjoints);
+        }
+    }
+
+    /// Add the extra derivatives of block `b`: a weighted precision is `w / sd^2`.
+    fn add_extra(&mut self, on: Shared<'_>, b: usize) {
+        let experts = self.adjoint.experts();
+        let Some(extra) = on.extra.get(b * experts..(b + 1) * experts) else { return };
+        for (k, extra) in extra.iter().enumerate() {
+            for r in 0..ROWS {
+                self.adjoint.log_w[k][r] += extra[r];
+                self.adjoint.log_sd[k][r] -= 2.0 * extra[r];
+            }
         }
     }
 

@@ -124,6 +124,11 @@ impl Posterior {
         Posterior { level, ..self }
     }
 
+    /// The instruction set.
+    pub(super) fn level(&self) -> Level {
+        self.level
+    }
+
     /// The model.
     pub fn model(&self) -> &Arc<Model> {
         &self.model
@@ -131,7 +136,7 @@ impl Posterior {
 
     /// The log likelihood of each row at `q`.
     pub fn pointwise(&mut self, q: &[f64], out: &mut [f64]) {
-        self.model.prepare(self.level, q, &mut self.prepared);
+        self.prepare(q);
         for b in 0..self.data.rows.blocks() {
             let filled = self.data.rows.filled(b);
             let (shared, passes, _) = self.split();
@@ -167,7 +172,7 @@ impl Posterior {
     /// Call `each(kind, row, value)` with what relabelling the experts does not change at each
     /// row: 0, the log likelihood; 1, the fused mean; 2, the largest log weight.
     pub fn invariants(&mut self, q: &[f64], mut each: impl FnMut(usize, usize, f64)) {
-        self.model.prepare(self.level, q, &mut self.prepared);
+        self.prepare(q);
         let pool = self.model.pool();
         let mut fused = pool.room(self.model.experts());
         for b in 0..self.data.rows.blocks() {
@@ -186,17 +191,42 @@ impl Posterior {
         }
     }
 
-    /// What passes read, and what they write to.
-    fn split(&mut self) -> (Shared<'_>, &mut [Pass], &mut [Sum]) {
-        let Posterior { model, data, cache, level, prepared, passes, sums, .. } = self;
-        (Shared { model, data, cache, level: *level, prepared }, passes, sums)
+    /// Turn the parameters `q` into what [`Posterior::split`] shares.
+    pub(super) fn prepare(&mut self, q: &[f64]) {
+        self.model.prepare(self.level, q, &mut self.prepared);
     }
 
-    /// The log likelihood at `q`, its gradient added to `grad`.
-    fn log_likelihood(&mut self, q: &[f64], grad: &mut [f64]) -> f64 {
-        self.model.prepare(self.level, q, &mut self.prepared);
+    /// What passes read, and what they write to.
+    pub(super) fn split(&mut self) -> (Shared<'_>, &mut [Pass], &mut [Sum]) {
+        let Posterior { model, data, cache, level, prepared, passes, sums, .. } = self;
+        (Shared { model, data, cache, level: *level, prepared, extra: &[] }, passes, sums)
+    }
+
+    /// The log joint density at `q`. Its gradient overwrites `grad`, with the gradient of
+    /// something that depends on the experts' weighted precisions alone added to it, of which
+    /// `extra` holds the derivatives, as [`Shared`] does.
+    pub(super) fn joint(
+        &mut self,
+        q: &[f64],
+        extra: &[Lanes],
+        grad: &mut [f64],
+    ) -> std::result::Result<f64, DensityError> {
+        grad.fill(0.0);
+        let log_likelihood = self.log_likelihood(q, extra, grad);
+        let logp = log_likelihood + self.model.priors().log_density(self.model.layout(), q, grad);
+        if logp.is_finite() && grad.iter().all(|g| g.is_finite()) {
+            Ok(logp)
+        } else {
+            Err(DensityError::NotFinite { logp })
+        }
+    }
+
+    /// The log likelihood at `q`, its gradient and the extra one added to `grad`.
+    fn log_likelihood(&mut self, q: &[f64], extra: &[Lanes], grad: &mut [f64]) -> f64 {
+        self.prepare(q);
         let (threads, share) = (self.threads.clone(), self.share);
         let (shared, passes, sums) = self.split();
+        let shared = Shared { extra, ..shared };
         let each = sums.len().div_ceil(passes.len());
         let run = |first: usize, pass: &mut Pass, sums: &mut [Sum]| {
             for (i, sum) in sums.iter_mut().enumerate() {
@@ -248,13 +278,6 @@ impl Density for Posterior {
     }
 
     fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
-        grad.fill(0.0);
-        let log_likelihood = self.log_likelihood(q, grad);
-        let logp = log_likelihood + self.model.priors().log_density(self.model.layout(), q, grad);
-        if logp.is_finite() && grad.iter().all(|g| g.is_finite()) {
-            Ok(logp)
-        } else {
-            Err(DensityError::NotFinite { logp })
-        }
+        self.joint(q, &[], grad)
     }
 }

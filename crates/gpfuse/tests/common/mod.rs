@@ -6,6 +6,7 @@
 pub(crate) mod case;
 pub(crate) mod cholesky;
 pub(crate) mod dual;
+pub(crate) mod evidence;
 pub(crate) mod gaussian;
 pub(crate) mod textbook;
 
@@ -16,6 +17,13 @@ pub(crate) mod tolerance {
     pub(crate) const LOGP: f64 = 1e-11;
     /// Each entry of the gradient against dual numbers, relative.
     pub(crate) const GRADIENT: f64 = 1e-10;
+    /// Log density without the coefficients of the means against dense algebra, relative.
+    pub(crate) const COLLAPSED: f64 = 1e-10;
+    /// Each entry of its gradient against dual numbers, relative.
+    pub(crate) const COLLAPSED_GRADIENT: f64 = 1e-9;
+    /// The same for precisions up to 1e8: what is left of a row's target after its mean is as
+    /// small as 1e-8, and has half the digits.
+    pub(crate) const COLLAPSED_EXTREME: f64 = 1e-5;
     /// Laws that hold exactly on paper and to rounding in the machine, relative.
     pub(crate) const LAW: f64 = 1e-11;
     /// A mixture of averaged weights against the mixture of all draws, relative.

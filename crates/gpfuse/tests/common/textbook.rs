@@ -63,7 +63,7 @@ pub(crate) struct Banks {
     gate: Vec<Gp>,
     /// Log scales of the experts, log floor, log odds of tails and linear pool.
     calibration: Vec<Dual>,
-    log_prior: Dual,
+    pub(crate) log_prior: Dual,
 }
 
 /// The spectral density of a kernel of variance `var`, with its closed form for one and two
@@ -350,7 +350,7 @@ impl Textbook {
 }
 
 /// Mean and log precision of the product of the experts' densities, each to its weight.
-fn fuse(experts: &[Expert]) -> (Dual, Dual) {
+pub(crate) fn fuse(experts: &[Expert]) -> (Dual, Dual) {
     let tau: Vec<Dual> = experts.iter().map(|e| (e.log_w - e.log_sd * 2.0).exp()).collect();
     let total: Dual = tau.iter().copied().sum();
     let mean: Dual = tau.iter().zip(experts).map(|(t, e)| *t * e.mu).sum();

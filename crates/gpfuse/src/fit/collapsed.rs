@@ -1,0 +1,36 @@
+//! Draws by way of the collapsed density: sampled without the coefficients of the means, which
+//! are drawn afterwards.
+
+use rand_distr::{Distribution, StandardNormal};
+
+use super::CheckedFit;
+use crate::infer::{Draws, Monitor, Sampler, sample};
+use crate::model::{Collapsed, Posterior};
+use crate::random::{Purpose, stream};
+use crate::{Error, Result};
+
+/// Sample the collapsed density of `posterior` and complete every draw, from a stream of each
+/// chain's own. The mode is completed with the mean of the coefficients, which is also their mode.
+pub(super) fn draw(
+    posterior: &Posterior,
+    settings: &CheckedFit,
+    monitor: &dyn Monitor,
+) -> Result<Draws> {
+    let (model, sampler) = (posterior.model(), settings.sampler());
+    let density = Collapsed::new(posterior.clone())?;
+    let prior = |normal: &mut dyn FnMut() -> f64| density.shorten(&model.prior_draw(normal));
+    let draws = sample(&density, &prior, sampler, monitor)?;
+    let mode = sampler.sampler == Sampler::Map;
+    draws.mapped(model.dim(), sampler.threads, |chain| {
+        let mut density = density.clone();
+        let mut rng = stream(sampler.seed, Purpose::Conditional, chain as u64);
+        let mut normal = move || if mode { 0.0 } else { StandardNormal.sample(&mut rng) };
+        move |i: usize, h: &[f64]| {
+            density.complete(h, &mut normal).ok_or_else(|| {
+                let (chain, draw) = (chain + 1, i + 1);
+                let problem = "the coefficients of its means cannot be had: use --density plain";
+                Error::Sampling(format!("chain {chain}, draw {draw}: {problem}"))
+            })
+        }
+    })
+}
