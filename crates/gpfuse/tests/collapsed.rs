@@ -21,7 +21,7 @@ use gpfuse::model::{Collapsed, Data, Kind, Method, Model, Posterior, Role};
 /// Where the coefficients of the means are.
 fn hole(model: &Model) -> Range<usize> {
     let parts = &model.layout().parts;
-    let part = parts.iter().find(|p| p.role == Role::Mu && p.kind == Kind::Theta).unwrap();
+    let part = parts.iter().find(|p| p.role == Some(Role::Mu) && p.kind == Kind::Theta).unwrap();
     part.offset..part.offset + part.count * part.width
 }
 
