@@ -6,25 +6,23 @@
 //! end the comparison is printed as a Markdown table: mean test NLPD over splits and seeds,
 //! and the paired difference over splits with its standard error.
 
+mod frozen;
+
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gpfuse::basis::{Basis, Hilbert, Rff};
+use frozen::{Outcome, Paper, SPLITS, Table};
 use gpfuse::diagnose::diagnose;
 use gpfuse::infer::{Quiet, Settings, sample};
-use gpfuse::kernel::Kernel;
 use gpfuse::metrics::evaluate;
-use gpfuse::model::{Data, Given, Method, Model, Posterior, Priors};
+use gpfuse::model::{Method, Model, Posterior, Priors};
 use gpfuse::predict::Predictor;
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// A cell of the comparison: basis, method, experts, size, depth.
 type Cell = (&'static str, Method, usize, usize, usize);
@@ -51,7 +49,6 @@ const CELLS: [Cell; 19] = [
     ("rff", Method::Pogpe, 3, 30, 8),
 ];
 
-const SPLITS: usize = 5;
 const HEADER: &str = "basis,method,experts,size,max_tree_depth,split,seed,nlpd,mcse,\
                       rhat_median,ess_median,leapfrogs,seconds";
 
@@ -73,7 +70,7 @@ fn main() -> Outcome<()> {
                 if done.lines().any(|line| line.starts_with(&key)) {
                     continue;
                 }
-                let row = format!("{key}{}", paper.run(cell, split, seed)?);
+                let row = format!("{key}{}", run(&paper, cell, split, seed)?);
                 let mut file = OpenOptions::new().create(true).append(true).open(results)?;
                 if done.is_empty() {
                     writeln!(file, "{HEADER}")?;
@@ -90,135 +87,44 @@ fn name((basis, method, experts, size, depth): Cell) -> String {
     format!("{basis},{method},{experts},{size},{depth}")
 }
 
-/// A CSV file of texts.
-struct Table {
-    names: Vec<String>,
-    rows: Vec<Vec<String>>,
+/// One run: a line of the results without its key.
+fn run(paper: &Paper, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
+    let (basis, method, experts, size, max_depth) = cell;
+    let basis = paper.basis(basis, size, split)?;
+    let model = Arc::new(Model::new(method, experts, basis, Priors::default())?);
+    let train = paper.rows(method, experts, split, false)?;
+    let posterior = Posterior::new(model.clone(), train.data()?)?;
+    let settings = Settings { max_depth, seed, ..Settings::default() }.check()?;
+    let begun = Instant::now();
+    let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
+    let draws = sample(&posterior, &prior, &settings, &Quiet)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let test = paper.rows(method, experts, split, true)?;
+    let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
+    let threads = settings.threads;
+    let (rows, given) = (Rows::new(&test.x, 1)?, test.given()?);
+    let scores = evaluate(&predictor.at(&rows, given.as_ref()), &test.y, threads)?;
+    // Convergence of the pointwise log density at the test rows.
+    let found = diagnose(&Posterior::new(model.clone(), test.data()?)?, &draws, threads)?;
+    let (rhat, ess) = (found.quantities[0].rhat_median, found.quantities[0].ess_bulk_median);
+    let (nlpd, mcse) = (scores.nlpd.value, scores.nlpd.mcse.unwrap_or(f64::NAN));
+    let steps = found.steps;
+    Ok(format!("{nlpd:.5},{mcse:.5},{rhat:.3},{ess:.1},{steps:.1},{seconds:.1}"))
 }
 
-impl Table {
-    fn read(path: &Path) -> Outcome<Table> {
-        let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        let mut lines = text.lines().map(|l| l.split(',').map(String::from).collect());
-        let names = lines.next().ok_or("an empty file")?;
-        Ok(Table { names, rows: lines.collect() })
+/// The mean NLPD per cell and split.
+fn nlpd(of: &Table) -> Outcome<BTreeMap<(String, usize), f64>> {
+    let (splits, nlpd) = (of.numbers("split")?, of.numbers("nlpd")?);
+    let mut sums: BTreeMap<(String, usize), (f64, f64)> = BTreeMap::new();
+    for ((row, split), nlpd) in of.rows.iter().zip(splits).zip(nlpd) {
+        let sum = sums.entry((row[..5].join(","), split as usize)).or_default();
+        *sum = (sum.0 + nlpd, sum.1 + 1.0);
     }
-
-    fn numbers(&self, name: &str) -> Outcome<Vec<f64>> {
-        let at = self.names.iter().position(|n| n == name).ok_or(format!("no `{name}`"))?;
-        Ok(self.rows.iter().map(|r| r[at].parse()).collect::<Result<_, _>>()?)
-    }
-
-    /// The mean NLPD per cell and split.
-    fn nlpd(&self) -> Outcome<BTreeMap<(String, usize), f64>> {
-        let (splits, nlpd) = (self.numbers("split")?, self.numbers("nlpd")?);
-        let mut sums: BTreeMap<(String, usize), (f64, f64)> = BTreeMap::new();
-        for ((row, split), nlpd) in self.rows.iter().zip(splits).zip(nlpd) {
-            let sum = sums.entry((row[..5].join(","), split as usize)).or_default();
-            *sum = (sum.0 + nlpd, sum.1 + 1.0);
-        }
-        Ok(sums.into_iter().map(|(key, (sum, n))| (key, sum / n)).collect())
-    }
-}
-
-/// Rows and, for stacking, what the experts say there.
-struct Problem {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    mean: Vec<Vec<f64>>,
-    sd: Vec<Vec<f64>>,
-}
-
-impl Problem {
-    fn data(&self) -> Outcome<Arc<Data>> {
-        let data = Data::new(&self.x, 1, &self.y)?;
-        Ok(Arc::new(match self.mean.len() {
-            0 => data,
-            _ => data.with_given(&self.mean, &self.sd)?,
-        }))
-    }
-
-    fn given(&self) -> Outcome<Option<Given>> {
-        Ok(match self.mean.len() {
-            0 => None,
-            _ => Some(Given::new(&self.mean, &self.sd)?),
-        })
-    }
-}
-
-struct Paper {
-    dir: PathBuf,
-    data: Table,
-    frequencies: Table,
-    numpyro: Table,
-}
-
-impl Paper {
-    fn read(dir: &Path) -> Outcome<Paper> {
-        let table = |name: &str| Table::read(&dir.join(name));
-        Ok(Paper {
-            dir: dir.into(),
-            data: table("data.csv")?,
-            frequencies: table("frequencies.csv")?,
-            numpyro: table("numpyro_nlpd.csv")?,
-        })
-    }
-
-    /// The training or test rows of a split, and for stacking what its experts say there.
-    fn rows(&self, method: Method, experts: usize, split: usize, test: bool) -> Outcome<Problem> {
-        let (x, y) = (self.data.numbers("x")?, self.data.numbers("y")?);
-        if !matches!(method, Method::Bhs | Method::Pbhs) {
-            let chosen = self.data.numbers(&format!("test{split}"))?;
-            let pick = |v: Vec<f64>| {
-                let pairs = v.into_iter().zip(&chosen);
-                pairs.filter(|(_, t)| (**t == 1.0) == test).map(|(v, _)| v).collect::<Vec<f64>>()
-            };
-            return Ok(Problem { x: pick(x), y: pick(y), mean: vec![], sd: vec![] });
-        }
-        let mut frozen = Table::read(&self.dir.join(format!("experts_K{experts}.csv")))?;
-        let role = if test { "test" } else { "stack" };
-        frozen.rows.retain(|row| row[0] == split.to_string() && row[1] == role);
-        let rows = frozen.numbers("row")?;
-        let at = |v: &[f64]| rows.iter().map(|row| v[*row as usize]).collect::<Vec<f64>>();
-        let columns = |name: &str| {
-            (1..=experts).map(|k| frozen.numbers(&format!("{name}{k}"))).collect::<Outcome<_>>()
-        };
-        Ok(Problem { x: at(&x), y: at(&y), mean: columns("mean")?, sd: columns("sd")? })
-    }
-
-    fn run(&self, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
-        let (basis, method, experts, size, max_depth) = cell;
-        let basis = if basis == "rff" {
-            let mut omega = self.frequencies.numbers(&format!("split{split}"))?;
-            omega.truncate(size);
-            Basis::Rff(Rff::new(Kernel::Rbf, omega, 1)?)
-        } else {
-            Basis::Hilbert(Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![size])?)
-        };
-        let model = Arc::new(Model::new(method, experts, basis, Priors::default())?);
-        let train = self.rows(method, experts, split, false)?;
-        let posterior = Posterior::new(model.clone(), train.data()?)?;
-        let settings = Settings { max_depth, seed, ..Settings::default() }.check()?;
-        let begun = Instant::now();
-        let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
-        let draws = sample(&posterior, &prior, &settings, &Quiet)?;
-        let seconds = begun.elapsed().as_secs_f64();
-        let test = self.rows(method, experts, split, true)?;
-        let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
-        let threads = settings.threads;
-        let (rows, given) = (Rows::new(&test.x, 1)?, test.given()?);
-        let scores = evaluate(&predictor.at(&rows, given.as_ref()), &test.y, threads)?;
-        // Convergence of the pointwise log density at the test rows.
-        let found = diagnose(&Posterior::new(model.clone(), test.data()?)?, &draws, threads)?;
-        let (rhat, ess) = (found.quantities[0].rhat_median, found.quantities[0].ess_bulk_median);
-        let (nlpd, mcse) = (scores.nlpd.value, scores.nlpd.mcse.unwrap_or(f64::NAN));
-        let steps = found.steps;
-        Ok(format!("{nlpd:.5},{mcse:.5},{rhat:.3},{ess:.1},{steps:.1},{seconds:.1}"))
-    }
+    Ok(sums.into_iter().map(|(key, (sum, n))| (key, sum / n)).collect())
 }
 
 fn print_table(numpyro: &Table, ours: &Table) -> Outcome<()> {
-    let (theirs, own) = (numpyro.nlpd()?, ours.nlpd()?);
+    let (theirs, own) = (nlpd(numpyro)?, nlpd(ours)?);
     println!("| basis, method, K, size, depth | NumPyro | gpfuse | difference | paired SE | bar |");
     println!("| --- | --- | --- | --- | --- | --- |");
     for cell in CELLS.map(name) {

@@ -15,14 +15,15 @@
 //! # }
 //! ```
 
-mod collapsed;
 mod domain;
+mod draws;
 mod settings;
 mod stacking;
 mod trained;
 
 use std::sync::Arc;
 
+pub use draws::draws;
 pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 
@@ -30,7 +31,7 @@ use crate::baseline::Predictions;
 use crate::basis::Basis;
 use crate::diagnose::{Combine, Diagnostics, combine, diagnose};
 use crate::experts::{Assignment, Expert};
-use crate::infer::{Draws, Monitor, sample};
+use crate::infer::{Draws, Monitor};
 use crate::metrics::{Scores, evaluate};
 use crate::model::{Data, Given, Method, Model, Posterior};
 use crate::predict::Predictor;
@@ -137,12 +138,7 @@ fn infer(
 ) -> Result<Fitted> {
     let model = Arc::new(settings.model(basis)?);
     let posterior = Posterior::new(model.clone(), Arc::new(data))?;
-    let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
-    let draws = if settings.collapses(&model, posterior.rows()) {
-        collapsed::draw(&posterior, settings, monitor)?
-    } else {
-        sample(&posterior, &prior, settings.sampler(), monitor)?
-    };
+    let draws = draws(&posterior, settings, monitor)?;
     let (how, threads) = (settings.combine, settings.sampler.threads);
     let (draws, combined) = combine(&posterior, draws, how, scaler.target.scale, threads)?;
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);

@@ -1,5 +1,5 @@
-//! Draws by way of the collapsed density: sampled without the coefficients of the means, which
-//! are drawn afterwards.
+//! Draws of a posterior by the density that the settings choose: of all parameters, or without the
+//! coefficients of the means, which are drawn afterwards.
 
 use rand_distr::{Distribution, StandardNormal};
 
@@ -9,13 +9,19 @@ use crate::model::{Collapsed, Posterior};
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
+/// Sample `posterior`.
+pub fn draws(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Draws> {
+    let model = posterior.model();
+    if settings.collapses(model, posterior.rows()) {
+        return collapsed(posterior, settings, monitor);
+    }
+    let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
+    sample(posterior, &prior, settings.sampler(), monitor)
+}
+
 /// Sample the collapsed density of `posterior` and complete every draw, from a stream of each
 /// chain's own. The mode is completed with the mean of the coefficients, which is also their mode.
-pub(super) fn draw(
-    posterior: &Posterior,
-    settings: &CheckedFit,
-    monitor: &dyn Monitor,
-) -> Result<Draws> {
+fn collapsed(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Draws> {
     let (model, sampler) = (posterior.model(), settings.sampler());
     let density = Collapsed::new(posterior.clone())?;
     let prior = |normal: &mut dyn FnMut() -> f64| density.shorten(&model.prior_draw(normal));
