@@ -10,7 +10,7 @@
 //!
 //! Learned experts are two banks of K GPs, means and log standard deviations. A model holds
 //! no data and no random numbers: [`Model::experts_on`] turns a draw into experts at any
-//! rows, [`posterior`] adds the data.
+//! rows, [`posterior`] adds the data, [`collapsed`] integrates the coefficients of the means out.
 
 pub mod collapsed;
 pub mod gate;
