@@ -1,9 +1,10 @@
-//! What each lever against separate modes gives: `levers DIR RESULTS [SEEDS]`.
+//! What each lever against separate modes gives: `levers DIR RESULTS [SEEDS [CELL]...]`.
 //!
 //! On the paper's frozen protocol (DIR as for `protocol`), at depth 5: chains from prior draws or
 //! from pilots, the plain or the collapsed density, chains that count alike or are stacked. Each
 //! finished run is a line of RESULTS, appended as it ends; runs that it holds are not run again.
-//! Chains are combined in every way after one run. At the end a table is printed.
+//! Chains are combined in every way after one run. With CELL, such as `rff,30,pogpe`, only cells whose
+//! names begin so are run. At the end a table is printed.
 
 mod frozen;
 
@@ -33,12 +34,15 @@ const HEADER: &str = "basis,size,method,experts,start,density,split,seed,nlpd,mc
 fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [dir, results, seeds @ ..] = args.as_slice() else {
-        return Err("usage: levers DIR RESULTS [SEEDS]".into());
+        return Err("usage: levers DIR RESULTS [SEEDS [CELL]...]".into());
     };
+    let only = seeds.get(1..).unwrap_or_default();
     let seeds: u64 = seeds.first().map_or(Ok(3), |s| s.parse())?;
+    let wanted = |c: &Cell| only.is_empty() || only.iter().any(|o| name(*c).starts_with(o));
+    let cells: Vec<Cell> = cells().into_iter().filter(wanted).collect();
     let (paper, results) = (Paper::read(Path::new(dir))?, Path::new(results));
     for seed in 0..seeds {
-        for (cell, split) in cells().into_iter().flat_map(|c| (0..SPLITS).map(move |s| (c, s))) {
+        for (cell, split) in cells.iter().flat_map(|c| (0..SPLITS).map(move |s| (*c, s))) {
             let key = format!("{},{split},{seed},", name(cell));
             let done = std::fs::read_to_string(results).unwrap_or_default();
             if done.lines().any(|line| line.starts_with(&key)) {
