@@ -120,6 +120,91 @@ fn run(paper: &Paper, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
     ))
 }
 
-fn print_table(_results: &Table) -> Outcome<()> {
+/// A column of the tables: its name, the start, the density, and which score is read.
+type Lever = (&'static str, &'static str, &'static str, &'static str);
+
+const LEVERS: [Lever; 6] = [
+    ("plain", "prior", "plain", "nlpd"),
+    ("A: collapsed", "prior", "collapsed", "nlpd"),
+    ("B: pilots", "pilot", "plain", "nlpd"),
+    ("C: stacked", "prior", "plain", "stacked"),
+    ("B, C (auto)", "pilot", "plain", "auto"),
+    ("A, B, C (auto)", "pilot", "collapsed", "auto"),
+];
+
+/// The mean of a column over the seeds of each split, of one method and lever.
+fn by_split(results: &Table, of: &str, lever: Lever, column: &str) -> Outcome<Vec<f64>> {
+    let (splits, values) = (results.numbers("split")?, results.numbers(column)?);
+    let cell = format!("{of},{},{}", lever.1, lever.2);
+    let mut out = Vec::new();
+    for split in 0..SPLITS {
+        let own: Vec<f64> = (results.rows.iter().zip(&splits).zip(&values))
+            .filter(|((row, s), _)| row[..6].join(",") == cell && **s == split as f64)
+            .map(|(_, value)| *value)
+            .collect();
+        if !own.is_empty() {
+            out.push(own.iter().sum::<f64>() / own.len() as f64);
+        }
+    }
+    Ok(out)
+}
+
+fn mean(v: &[f64]) -> f64 {
+    v.iter().sum::<f64>() / v.len() as f64
+}
+
+/// The standard error of the mean of paired differences.
+fn paired_error(a: &[f64], b: &[f64]) -> f64 {
+    let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let (n, centre) = (d.len() as f64, mean(&d));
+    (d.iter().map(|d| (d - centre).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt()
+}
+
+fn print_table(results: &Table) -> Outcome<()> {
+    let mut methods: Vec<String> = cells().iter().map(|c| name(*c)).collect();
+    methods.iter_mut().for_each(|m| *m = m.split(',').take(4).collect::<Vec<_>>().join(","));
+    methods.sort();
+    methods.dedup();
+    let head = |what: &str| {
+        println!("| {what} | {} |", LEVERS.map(|l| l.0).join(" | "));
+        println!("|{}", " --- |".repeat(LEVERS.len() + 1));
+    };
+    head("NLPD (difference to plain, paired error)");
+    for method in &methods {
+        let plain = by_split(results, method, LEVERS[0], "nlpd")?;
+        let mut line = format!("| {method} |");
+        for lever in LEVERS {
+            let own = by_split(results, method, lever, lever.3)?;
+            line += &match (own.len() == SPLITS, plain.len() == SPLITS && lever != LEVERS[0]) {
+                (false, _) => " - |".into(),
+                (true, false) => format!(" {:.3} |", mean(&own)),
+                (true, true) => {
+                    let (gap, se) = (mean(&own) - mean(&plain), paired_error(&own, &plain));
+                    format!(" {:.3} ({gap:+.3}, {se:.3}) |", mean(&own))
+                }
+            };
+        }
+        println!("{line}");
+    }
+    println!();
+    head("R-hat; ESS a second; seconds; divergences");
+    for method in &methods {
+        let mut line = format!("| {method} |");
+        for lever in LEVERS {
+            let of = |column: &str| by_split(results, method, lever, column);
+            let (ess, seconds) = (of("ess_median")?, of("seconds")?);
+            line += &match ess.len() {
+                0 => " - |".into(),
+                _ => format!(
+                    " {:.2}; {:.1}; {:.0}; {:.0} |",
+                    mean(&of("rhat_median")?),
+                    mean(&ess.iter().zip(&seconds).map(|(e, s)| e / s).collect::<Vec<f64>>()),
+                    mean(&seconds),
+                    mean(&of("divergences")?)
+                ),
+            };
+        }
+        println!("{line}");
+    }
     Ok(())
 }

@@ -15,11 +15,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use frozen::{Outcome, Paper, SPLITS, Table};
+use frozen::{Outcome, Paper, Problem, SPLITS, Table};
 use gpfuse::diagnose::diagnose;
 use gpfuse::infer::{Quiet, Settings, sample};
 use gpfuse::metrics::evaluate;
-use gpfuse::model::{Method, Model, Posterior, Priors};
+use gpfuse::model::{Given, Method, Model, Posterior, Priors};
 use gpfuse::predict::Predictor;
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
@@ -80,11 +80,19 @@ fn main() -> Outcome<()> {
             }
         }
     }
-    print_table(&paper.numpyro, &Table::read(results)?)
+    print_table(&Table::read(&Path::new(dir).join("numpyro_nlpd.csv"))?, &Table::read(results)?)
 }
 
 fn name((basis, method, experts, size, depth): Cell) -> String {
     format!("{basis},{method},{experts},{size},{depth}")
+}
+
+/// What the experts of a problem say, if it has any.
+fn given(of: &Problem) -> Outcome<Option<Given>> {
+    Ok(match of.mean.len() {
+        0 => None,
+        _ => Some(Given::new(&of.mean, &of.sd)?),
+    })
 }
 
 /// One run: a line of the results without its key.
@@ -102,7 +110,7 @@ fn run(paper: &Paper, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
     let test = paper.rows(method, experts, split, true)?;
     let predictor = Predictor::new(model.clone(), &draws, Affine::IDENTITY);
     let threads = settings.threads;
-    let (rows, given) = (Rows::new(&test.x, 1)?, test.given()?);
+    let (rows, given) = (Rows::new(&test.x, 1)?, given(&test)?);
     let scores = evaluate(&predictor.at(&rows, given.as_ref()), &test.y, threads)?;
     // Convergence of the pointwise log density at the test rows.
     let found = diagnose(&Posterior::new(model.clone(), test.data()?)?, &draws, threads)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{Data, Given, Method};
+use gpfuse::model::{Data, Method};
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -37,8 +37,8 @@ impl Table {
 pub(crate) struct Problem {
     pub(crate) x: Vec<f64>,
     pub(crate) y: Vec<f64>,
-    mean: Vec<Vec<f64>>,
-    sd: Vec<Vec<f64>>,
+    pub(crate) mean: Vec<Vec<f64>>,
+    pub(crate) sd: Vec<Vec<f64>>,
 }
 
 impl Problem {
@@ -49,20 +49,12 @@ impl Problem {
             _ => data.with_given(&self.mean, &self.sd)?,
         }))
     }
-
-    pub(crate) fn given(&self) -> Outcome<Option<Given>> {
-        Ok(match self.mean.len() {
-            0 => None,
-            _ => Some(Given::new(&self.mean, &self.sd)?),
-        })
-    }
 }
 
 pub(crate) struct Paper {
     dir: PathBuf,
     data: Table,
     pub(crate) frequencies: Table,
-    pub(crate) numpyro: Table,
 }
 
 impl Paper {
@@ -72,7 +64,6 @@ impl Paper {
             dir: dir.into(),
             data: table("data.csv")?,
             frequencies: table("frequencies.csv")?,
-            numpyro: table("numpyro_nlpd.csv")?,
         })
     }
 
