@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use frozen::{Outcome, Paper, SPLITS, Table};
+use frozen::{Outcome, Paper, Table};
 use gpfuse::diagnose::{Combine, combine, diagnose};
 use gpfuse::fit::{DensityChoice, FitSettings, draws};
 use gpfuse::infer::{self, Quiet, Start};
@@ -28,6 +28,7 @@ use gpfuse::scale::Affine;
 type Cell = (&'static str, usize, Method, usize, Start, DensityChoice);
 
 const DEPTH: usize = 5;
+const SPLITS: usize = 5;
 const HEADER: &str = "basis,size,method,experts,start,density,split,seed,nlpd,mcse,stacked,auto,\
                       rhat_median,ess_median,divergences,leapfrogs,seconds,weights";
 

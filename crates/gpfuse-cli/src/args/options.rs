@@ -142,7 +142,7 @@ pub(crate) struct FitOptions {
     pub(crate) start_steps: Option<usize>,
     /// How chains become one prediction: equal (all count alike), stack (weighted by how well each
     /// predicts rows left out, for chains in different modes) or auto (stack where that surely
-    /// predicts better, else equal) [default: equal].
+    /// predicts better, else equal) [default: auto].
     #[arg(long, value_parser = named::<Combine>(&["equal", "stack", "auto"]))]
     pub(crate) combine: Option<Combine>,
     /// Seed of all randomness [default: 0].

@@ -10,9 +10,6 @@ use gpfuse::model::{Data, Method};
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// The number of splits.
-pub(crate) const SPLITS: usize = 5;
-
 /// A CSV file of texts.
 pub(crate) struct Table {
     pub(crate) names: Vec<String>,

@@ -32,13 +32,13 @@ const DOUBTFUL: usize = 20;
 #[serde(rename_all = "kebab-case")]
 pub enum Combine {
     /// All count alike.
-    #[default]
     Equal,
     /// Each has its weight by stacking.
     Stack,
     /// By stacking where that surely predicts better, and else alike: where the log scores of rows
     /// left out gain 4 nats or more in sum, and more than twice the standard error of the gain, and
     /// no chain that gets weight has a k-hat that is not to be trusted at more than 5 % of the rows.
+    #[default]
     Auto,
 }
 

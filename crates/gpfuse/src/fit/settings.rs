@@ -108,7 +108,7 @@ impl Default for FitSettings {
             scaling: Scaling::Standard,
             priors: Priors::default(),
             sampler: infer::Settings::default(),
-            combine: Combine::Equal,
+            combine: Combine::Auto,
         }
     }
 }
