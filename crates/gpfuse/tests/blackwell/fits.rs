@@ -1,4 +1,4 @@
-//! Fits, scored with the coefficients of the means integrated out and without.
+//! PoGPE fits, scored with the coefficients of the means integrated out and without.
 
 use gpfuse::fit::{DensityChoice, FitSettings, Fitted, fit};
 use gpfuse::infer::{Quiet, Settings};
@@ -16,10 +16,10 @@ fn table(rows: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
     (x, y)
 }
 
-fn fitted(method: Method, density: DensityChoice, seed: u64) -> Fitted {
+fn fitted(density: DensityChoice, seed: u64) -> Fitted {
     let (x, y) = table(40, 8600);
     let settings = FitSettings {
-        method,
+        method: Method::Pogpe,
         experts: 2,
         size: Some(8),
         density,
@@ -41,25 +41,24 @@ fn scores(s: &Scores) -> [Score; 4] {
     [s.nlpd, s.crps, s.rmse, s.mae]
 }
 
-/// The scores agree and their Monte Carlo errors shrink.
+/// The scores of the same draws differ by less than 5 combined errors (in 192 comparisons of other
+/// seeds and het by less than 2), and the geometric mean of the ratios of the errors is below one.
+/// Its log was -0.295 with a standard deviation of 0.143 in one PoGPE fit, so in four it is above
+/// zero with a probability of 2e-5.
 #[test]
 fn scores_agree_and_their_errors_shrink() {
-    let mut logs = Vec::new();
-    for seed in 0..12 {
+    let mut log_ratio = 0.0;
+    for seed in [0, 1] {
         for density in [DensityChoice::Plain, DensityChoice::Collapsed] {
-            for method in [Method::Pogpe, Method::Het] {
-                let fitted = fitted(method, density, seed);
-                let [plain, conditional] = both(&fitted);
-                let mut line = Vec::new();
-                for (a, b) in scores(&plain).iter().zip(scores(&conditional)) {
-                    let (ea, eb) = (a.mcse.unwrap(), b.mcse.unwrap());
-                    let z = (a.value - b.value) / ea.hypot(eb);
-                    assert!(z.abs() < tolerance::Z, "{a:?} {b:?}");
-                    line.push(format!("{z:.2} {:.2}", eb / ea));
-                    logs.push((eb / ea).ln());
-                }
-                println!("{method} {density:?} {seed}: {}", line.join(", "));
+            let [plain, conditional] = both(&fitted(density, seed));
+            for (a, b) in scores(&plain).iter().zip(scores(&conditional)) {
+                let (error_a, error_b) = (a.mcse.unwrap(), b.mcse.unwrap());
+                assert_ne!(a.value, b.value);
+                let z = (a.value - b.value) / error_a.hypot(error_b);
+                assert!(z.abs() < tolerance::Z, "{density:?}, seed {seed}: {a:?} {b:?}");
+                log_ratio += (error_b / error_a).ln();
             }
         }
     }
+    assert!(log_ratio < 0.0, "{log_ratio}");
 }
