@@ -209,6 +209,11 @@ pub(crate) struct PredictArgs {
     /// Add the log density, PIT and CRPS of the target column.
     #[arg(long)]
     pub(crate) density: bool,
+    /// Integrate the coefficients of the experts' means out of each draw instead of using the one
+    /// that was drawn: the same predictions, with less Monte Carlo noise; pogpe and het (or one
+    /// expert), on the rff and hilbert bases. The experts' own columns stay as they are.
+    #[arg(long)]
+    pub(crate) rao_blackwell: bool,
     /// Add this many samples from the predictive density.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) samples: usize,
@@ -226,6 +231,11 @@ pub(crate) struct EvaluateArgs {
     pub(crate) model: PathBuf,
     /// Table with the model's input and target columns (`-` for CSV on standard input).
     pub(crate) data: PathBuf,
+    /// Integrate the coefficients of the experts' means out of each draw instead of using the one
+    /// that was drawn: the same predictions, with less Monte Carlo noise; pogpe and het (or one
+    /// expert), on the rff and hilbert bases.
+    #[arg(long)]
+    pub(crate) rao_blackwell: bool,
     /// Print the scores as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -24,8 +24,8 @@ const FLAGS: [(&str, &str); 8] = [
     ("fit", "target inputs out assign SHARED settings strict json"),
     ("stack", "target inputs out STACKED settings strict json"),
     ("compare", "target inputs methods figure COMPARED settings strict json"),
-    ("predict", "out quantiles experts density samples seed threads"),
-    ("evaluate", "json strict threads"),
+    ("predict", "out quantiles experts density rao-blackwell samples seed threads"),
+    ("evaluate", "rao-blackwell json strict threads"),
     ("inspect", "json strict"),
 ];
 

@@ -5,6 +5,7 @@
 //! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
 
 mod experts;
+mod rows;
 mod weights;
 
 use std::path::Path;
@@ -83,7 +84,7 @@ pub fn save(path: &Path, saved: &Saved, table: Training<'_>) -> Result<(), Model
         let group = log_likelihood(fitted, &saved.target, x, y, given);
         groups.push(group.map_err(|e| content(&e))?);
     }
-    groups.extend(data_groups(saved, x, y));
+    groups.extend(rows::write(saved, x, y));
     groups.push(own_group(saved).map_err(|e| content(&e))?);
     Tree { groups }.write(path)?;
     Ok(())
@@ -230,21 +231,6 @@ fn log_likelihood(
     Ok(sampled("log_likelihood", &fitted.draws, &[("row", y.len())], vars))
 }
 
-fn data_groups(saved: &Saved, x: &[f64], y: &[f64]) -> [Group; 2] {
-    let n = y.len();
-    let observed =
-        vec![index("row", n), var(&variable(&saved.target), &["row"], Data::F64(y.to_vec()))];
-    let constant = vec![
-        index("row", n),
-        var("input", &["input"], Data::Str(saved.inputs.clone())),
-        var("x", &["row", "input"], Data::F64(x.to_vec())),
-    ];
-    [
-        group("observed_data", &[("row", n)], observed),
-        group("constant_data", &[("row", n), ("input", saved.inputs.len())], constant),
-    ]
-}
-
 fn own_group(saved: &Saved) -> serde_json::Result<Group> {
     let Fitted { settings, scaler, model, diagnostics, .. } = &saved.fitted;
     let text = |name: &str, text: String| var(name, &[], Data::Str(vec![text]));
@@ -374,9 +360,11 @@ fn read(tree: &Tree) -> Result<Saved, String> {
     let model = settings.model(basis).map_err(plain)?;
     let draws = read_draws(tree, &model)?;
     let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len())?;
-    let model = Arc::new(model);
-    let fitted = Fitted { settings, scaler, model, draws, diagnostics, experts, rows };
-    Ok(Saved { fitted, inputs, target: own.text("target")?.into() })
+    let target = own.text("target")?.to_string();
+    let data = model.learned().then(|| rows::read(tree, &target, &scaler)).transpose()?;
+    let (model, data) = (Arc::new(model), data.map(Arc::new));
+    let fitted = Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data };
+    Ok(Saved { fitted, inputs, target })
 }
 
 fn read_draws(tree: &Tree, model: &Model) -> Result<Draws, String> {

@@ -12,7 +12,10 @@ pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     let (fitted, x) = (&query.saved.fitted, &query.x);
     let (rows, given) = (fitted.rows(x)?, fitted.given(x, query.predictions.as_ref())?);
     let y = query.target().unwrap_or_default();
-    let scores = evaluate(&fitted.predictor().at(&rows, given.as_ref()), y, threads)?;
+    let scores = match args.rao_blackwell {
+        true => evaluate(&fitted.conditional()?.at(&rows), y, threads)?,
+        false => evaluate(&fitted.predictor().at(&rows, given.as_ref()), y, threads)?,
+    };
     print::warn(&fitted.diagnostics.warnings);
     if args.json {
         print::json(&json(&scores, fitted.diagnostics.passed()))?;

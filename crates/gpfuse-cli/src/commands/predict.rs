@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use gpfuse::fit::Experts;
-use gpfuse::predict::{ExpertSummary, FusedBlock};
+use gpfuse::predict::{ExpertSummary, FusedBlock, Predictive};
 use gpfuse::random::{Purpose, stream};
 use gpfuse_io::table::CsvSink;
 
@@ -42,6 +42,7 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let inputs = saved.inputs.len();
     let y = if args.density { query.target() } else { None };
     let predictor = saved.fitted.predictor();
+    let conditional = args.rao_blackwell.then(|| saved.fitted.conditional()).transpose()?;
     let labels = match (&saved.fitted.experts, args.experts) {
         (_, false) => Vec::new(),
         (Experts::Named(names), _) => names.clone(),
@@ -63,7 +64,11 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
             true => predictor.experts(&rows, given, WEIGHT_LEVEL, threads)?,
             false => Vec::new(),
         };
-        let blocks = predictor.fused(&rows, given, threads, |block| summaries(args, block, y))?;
+        let own = |block: &FusedBlock| summaries(args, block, y);
+        let blocks = match &conditional {
+            Some(conditional) => conditional.at(&rows).blocks(threads, own)?,
+            None => predictor.at(&rows, given).blocks(threads, own)?,
+        };
         let blocks: gpfuse::Result<Vec<_>> = blocks.into_iter().collect();
         for (row, own) in blocks?.into_iter().flatten().enumerate() {
             line.clear();

@@ -34,7 +34,7 @@ use crate::experts::{Assignment, Expert};
 use crate::infer::{Draws, Monitor};
 use crate::metrics::{Scores, evaluate};
 use crate::model::{Data, Given, Method, Model, Posterior};
-use crate::predict::Predictor;
+use crate::predict::{Conditional, Predictor};
 use crate::rows::Rows;
 use crate::scale::Scaler;
 use crate::{Error, Result};
@@ -56,6 +56,9 @@ pub struct Fitted {
     pub experts: Experts,
     /// The rows of the training table that the weights were learned from.
     pub rows: Vec<usize>,
+    /// What the table says there, on the model's scale; kept where the experts are learned with
+    /// the weights.
+    pub data: Option<Arc<Data>>,
 }
 
 /// Where the predictions of a model's experts come from.
@@ -137,7 +140,8 @@ fn infer(
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     let model = Arc::new(settings.model(basis)?);
-    let posterior = Posterior::new(model.clone(), Arc::new(data))?;
+    let data = Arc::new(data);
+    let posterior = Posterior::new(model.clone(), data.clone())?;
     let draws = draws(&posterior, settings, monitor)?;
     let (how, threads) = (settings.combine, settings.sampler.threads);
     let (draws, combined) = combine(&posterior, draws, how, scaler.target.scale, threads)?;
@@ -150,7 +154,8 @@ fn infer(
             draws.per_chain()
         ));
     }
-    Ok(Fitted { settings: (**settings).clone(), scaler, model, draws, diagnostics, experts, rows })
+    let (settings, data) = ((**settings).clone(), model.learned().then_some(data));
+    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data })
 }
 
 /// A target without spread and more experts than rows have no posterior worth having.
@@ -176,6 +181,20 @@ impl Fitted {
     /// The draws, ready to predict.
     pub fn predictor(&self) -> Predictor {
         Predictor::new(self.model.clone(), &self.draws, self.scaler.target)
+    }
+
+    /// The draws without the coefficients of the means, which are integrated out: the same
+    /// predictions as those of [`Fitted::predictor`], with less Monte Carlo noise.
+    ///
+    /// # Errors
+    /// If the model is not Gaussian in these coefficients.
+    pub fn conditional(&self) -> Result<Conditional> {
+        Conditional::check(&self.model)?;
+        let Some(data) = self.data.clone() else {
+            return Err(Error::Data("the rows of the fit are not with it: fit again".into()));
+        };
+        let posterior = Posterior::new(self.model.clone(), data)?;
+        Conditional::new(posterior, &self.draws, self.scaler.target)
     }
 
     /// Rows for prediction from inputs in the user's units.

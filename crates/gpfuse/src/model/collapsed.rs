@@ -30,24 +30,26 @@
 //! (Rasmussen and Williams 2006, section 2.1), and reuses what is tested elsewhere.
 //!
 //! **Draws.** A draw of h becomes one of (h, theta) by drawing theta from its normal law given h
-//! and y ([`Collapsed::complete`]).
+//! and y ([`Collapsed::complete`]), or into a prediction with theta integrated out (`new_rows.rs`).
 
 mod contract;
 mod memory;
+mod new_rows;
 mod precision;
 mod regression;
 
 use std::ops::Range;
 
-use super::layout::Bank;
+use super::layout::{Bank, Part};
 use super::posterior::Posterior;
-use super::{Kind, Role};
+use super::{Kind, Model, Role};
 use crate::basis::Basis;
 use crate::basis::weighted::Weighted;
 use crate::infer::{Density, DensityError};
 use crate::math::{HALF_LN_TWO_PI, Lanes, ROWS};
 use crate::pool::Pool;
 use crate::{Error, Result};
+pub(crate) use new_rows::Law;
 use regression::Regression;
 
 /// The density of all parameters but the coefficients of the means.
@@ -71,28 +73,37 @@ pub struct Collapsed {
     by_feature: Vec<f64>,
 }
 
+/// The bank of the means and its coefficients, of a model that is Gaussian in them; of any other
+/// what it lacks for that.
+fn means(model: &Model) -> std::result::Result<(Bank, &Part), &'static str> {
+    let layout = model.layout();
+    let theta = |p: &&Part| p.role == Some(Role::Mu) && p.kind == Kind::Theta;
+    match (layout.bank(Role::Mu), layout.parts.iter().find(theta), model.basis()) {
+        (None, ..) | (_, None, _) => Err("experts that are learned with the weights"),
+        _ if model.pool() != Pool::LogLinear && model.experts() > 1 => {
+            Err("pogpe, or a single expert")
+        }
+        (.., Basis::Exact(_)) => Err("the rff or hilbert basis"),
+        (Some(bank), Some(part), _) => Ok((*bank, part)),
+    }
+}
+
 impl Collapsed {
+    /// What a model lacks for its density to be collapsed, if anything.
+    pub(crate) fn lacks(model: &Model) -> Option<&'static str> {
+        means(model).err()
+    }
+
     /// From the plain density, of a model that is Gaussian in the means of its experts.
     pub fn new(posterior: Posterior) -> Result<Collapsed> {
-        let refuse = |problem: &str| Err(Error::setting("density", problem));
+        let refuse = |need: &str| Error::setting("density", format!("collapsed needs {need}"));
         let model = posterior.model().clone();
-        let layout = model.layout();
-        let theta = |p: &&super::layout::Part| p.role == Some(Role::Mu) && p.kind == Kind::Theta;
-        let (Some(bank), Some(part)) = (layout.bank(Role::Mu), layout.parts.iter().find(theta))
-        else {
-            return refuse("collapsed needs experts that are learned: use plain");
-        };
-        if model.pool() != Pool::LogLinear && model.experts() > 1 {
-            return refuse("collapsed needs pogpe, or a single expert: use plain");
-        }
-        if let Basis::Exact(_) = model.basis() {
-            return refuse("collapsed needs the rff or hilbert basis");
-        }
+        let (bank, part) = means(&model).map_err(refuse)?;
         let (rows, features) = (posterior.rows(), part.count * part.width);
         let lanes = |n: usize| vec![Lanes::splat(0.0); n];
         let (experts, blocks) = (model.experts(), rows.div_ceil(ROWS));
         Ok(Collapsed {
-            bank: *bank,
+            bank,
             hole: part.offset..part.offset + features,
             regression: Regression::new(rows, features),
             q: vec![0.0; model.dim()],

@@ -27,6 +27,7 @@ use crate::pool::{ExpertBlock, Pool};
 use crate::rows::{Rows, blocked};
 use crate::{Error, Result};
 pub use collapsed::Collapsed;
+pub(crate) use collapsed::Law;
 pub use gate::Gate;
 pub use layout::{Kind, Layout, Role};
 pub use method::Method;

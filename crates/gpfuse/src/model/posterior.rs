@@ -125,7 +125,7 @@ impl Posterior {
     }
 
     /// The instruction set.
-    pub(super) fn level(&self) -> Level {
+    pub(crate) fn level(&self) -> Level {
         self.level
     }
 

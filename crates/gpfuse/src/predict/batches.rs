@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::infer::Draws;
+
 /// Batches that each chain is cut into.
 const EACH: usize = 5;
 
@@ -28,6 +30,13 @@ impl Batches {
         let all = (0..chains).flat_map(|c| (0..each).map(move |b| (c, b)));
         let ranges = all.map(|(c, b)| cut(c, b)..cut(c, b + 1)).collect();
         Batches { ranges, chains, weights: None, averaged: false }
+    }
+
+    /// Of the chains that have a part in predictions, with their weights.
+    pub(super) fn of(draws: &Draws) -> Batches {
+        let used = draws.used();
+        let weights = draws.weights().map(|all| used.iter().map(|c| all[*c]).collect());
+        Batches::new(used.len(), draws.per_chain()).weighted(weights)
     }
 
     /// The same with weights of the chains, one positive number for each, summing to one.

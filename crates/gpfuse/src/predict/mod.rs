@@ -4,12 +4,14 @@
 //! is their average over the draws, with the weights of their chains where chains have some; a
 //! chain without weight costs nothing. Rows are taken a block at a time, so memory is one block's
 //! components per thread, whatever the number of rows. Where only the weights differ between
-//! draws, they are averaged first (`average.rs`). All predictions, also those without draws,
+//! draws, they are averaged first (`average.rs`); where the means' coefficients can be integrated
+//! out of a draw, [`Conditional`] does without a draw of them. All predictions, also those without draws,
 //! are a [`Predictive`].
 
 mod average;
 mod batches;
 mod block;
+mod conditional;
 mod experts;
 mod fused;
 mod mixture;
@@ -20,6 +22,7 @@ use std::sync::Arc;
 use average::WeightSum;
 pub use batches::Batches;
 pub use block::FusedBlock;
+pub use conditional::{Conditional, ConditionalAt};
 pub use experts::{ExpertSummary, Summary};
 pub use fused::Fused;
 pub use mixture::Mixture;
@@ -56,9 +59,7 @@ impl Predictor {
             model.prepare(level, q, &mut out);
             out
         };
-        let used = draws.used();
-        let weights = draws.weights().map(|all| used.iter().map(|c| all[*c]).collect());
-        let batches = Batches::new(used.len(), draws.per_chain()).weighted(weights);
+        let (used, batches) = (draws.used(), Batches::of(draws));
         let only_weights = model.pool() == Pool::Linear && !model.learned();
         let batches = if only_weights { batches.averaged() } else { batches };
         let draws = used.iter().flat_map(|c| draws.chain(*c)).map(prepared).collect();

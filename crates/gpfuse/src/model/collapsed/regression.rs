@@ -19,7 +19,7 @@ use faer::linalg::triangular_solve::{
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::memory::Memory;
-use crate::math::ROWS;
+use crate::math::{Lanes, ROWS};
 
 /// Which matrix is factored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,6 +161,39 @@ impl Regression {
         }
     }
 
+    /// Means and variances of `new theta` given z for a block of new rows, (features, [`ROWS`]);
+    /// after [`Regression::solve`]. `new` is overwritten.
+    ///
+    /// The variance of a row f is `f'A^-1 f = |L^-1 f|^2`. From C it is not had as the difference
+    /// `|f|^2 - f'F'C^-1 F f`, of which little would be left where the data say much, but as
+    /// `|f - F'u|^2 + |u|^2` with `u = C^-1 F f`, because `A^-1 = A^-1 (I + F'F) A^-1` and
+    /// `F A^-1 = C^-1 F`. That is never negative, and as u is where it is smallest, the rounding of
+    /// u counts but squared.
+    pub(super) fn predict(&self, new: &mut [f64], mean: &mut Lanes, variance: &mut Lanes) {
+        let size = self.step.len();
+        let factor = MatRef::from_column_major_slice(&self.factor, size, size);
+        let mut part = view_mut(new, ROWS, self.features, ROWS);
+        multiply(&mut mean[..], Accum::Replace, part.as_ref(), &self.theta, 1.0);
+        variance.fill(0.0);
+        match self.form {
+            Form::Features => {
+                solve_lower_triangular_in_place(factor, part.transpose_mut(), Par::Seq);
+            }
+            Form::Rows => {
+                let f = view(&self.columns, self.rows, self.features, self.stride);
+                let mut u = vec![0.0; size * ROWS];
+                let mut to = view_mut(&mut u, ROWS, size, ROWS);
+                matmul(to.as_mut(), Accum::Replace, part.as_ref(), f.transpose(), 1.0, Par::Seq);
+                solve_lower_triangular_in_place(factor, to.as_mut().transpose_mut(), Par::Seq);
+                let back = factor.transpose();
+                solve_upper_triangular_in_place(back, to.as_mut().transpose_mut(), Par::Seq);
+                matmul(part.as_mut(), Accum::Add, to.as_ref(), f, -1.0, Par::Seq);
+                add_squares(&u, variance);
+            }
+        }
+        add_squares(new, variance);
+    }
+
     /// Leave the derivatives of `-log(det A) / 2` with respect to F, which are `-F A^-1`, in
     /// `adjoint`; after [`Regression::solve`]. By way of `F L^-T`, whose rows are no longer than
     /// one, and never `A^-1` itself, which would lose the digits of large precisions.
@@ -199,6 +232,15 @@ fn view_mut(v: &mut [f64], rows: usize, columns: usize, stride: usize) -> MatMut
     MatMut::from_column_major_slice_with_stride_mut(v, rows, columns, stride)
 }
 
+/// Add the squares of some numbers of each row of a block, (numbers, [`ROWS`]).
+fn add_squares(numbers: &[f64], sum: &mut Lanes) {
+    for column in numbers.as_chunks::<ROWS>().0 {
+        for (sum, v) in sum.iter_mut().zip(column) {
+            *sum += v * v;
+        }
+    }
+}
+
 /// `out = factor m x`, or the same added to `out`.
 fn multiply(out: &mut [f64], accum: Accum, m: MatRef<'_, f64>, x: &[f64], factor: f64) {
     let rows = out.len();
@@ -213,8 +255,8 @@ mod tests {
     use crate::random::{Purpose, stream};
     use rand::RngExt;
 
-    /// Both forms of one regression have the same determinant, mean, derivatives and, from the
-    /// same normal numbers, draws.
+    /// Both forms of one regression have the same determinant, mean, derivatives, predictions and,
+    /// from the same normal numbers, draws.
     #[test]
     fn both_forms_agree() {
         for (rows, features) in [(1, 1), (1, 5), (5, 1), (70, 9), (9, 70), (64, 64), (130, 40)] {
@@ -238,6 +280,11 @@ mod tests {
                 let mut all = vec![half_log_det];
                 all.extend_from_slice(&r.theta);
                 let mut normal = normals.iter();
+                let (mut mean, mut variance) = (Lanes::splat(0.0), Lanes::splat(0.0));
+                let mut new: Vec<f64> = (0..features * ROWS).map(|i| (i as f64).sin()).collect();
+                r.predict(&mut new, &mut mean, &mut variance);
+                all.extend_from_slice(&mean[..]);
+                all.extend_from_slice(&variance[..]);
                 r.draw(|| *normal.next().unwrap()).unwrap();
                 assert!(normal.next().is_none());
                 [all, r.theta, r.adjoint].concat()
