@@ -11,7 +11,7 @@ from collections import defaultdict
 import matplotlib.pyplot as plt
 
 # Colour-blind safe (Okabe and Ito), with a line style each for grey prints.
-STYLES = [("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":")]
+STYLES = [("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("black", ":")]
 NAMES = {"rff": "RFF, 30 frequencies", "hilbert": "Hilbert basis, 60 functions"}
 
 
