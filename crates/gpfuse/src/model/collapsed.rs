@@ -30,7 +30,7 @@
 //! (Rasmussen and Williams 2006, section 2.1), and reuses what is tested elsewhere.
 //!
 //! **Draws.** A draw of h becomes one of (h, theta) by drawing theta from its normal law given h
-//! and y ([`Collapsed::complete`]), or into a prediction with theta integrated out (`new_rows.rs`).
+//! and y ([`Collapsed::complete`]), or a prediction with theta integrated out (`new_rows.rs`).
 
 mod contract;
 mod memory;
@@ -96,7 +96,7 @@ impl Collapsed {
 
     /// From the plain density, of a model that is Gaussian in the means of its experts.
     pub fn new(posterior: Posterior) -> Result<Collapsed> {
-        let refuse = |need: &str| Error::setting("density", format!("collapsed needs {need}"));
+        let refuse = |need| Error::setting("density", format!("collapsed needs {need}: use plain"));
         let model = posterior.model().clone();
         let (bank, part) = means(&model).map_err(refuse)?;
         let (rows, features) = (posterior.rows(), part.count * part.width);

@@ -6,7 +6,7 @@
 //! that of theta. Its average over the draws of h has the same limit, and less Monte Carlo noise:
 //! of independent draws, or where each theta was drawn from its law given h, the variance of an
 //! average never grows when its terms are replaced by their expectations given h (Rao and
-//! Blackwell; Gelfand and Smith 1990, section 2.2). Draws of a chain can be an exception in
+//! Blackwell; Gelfand and Smith 1990). Draws of a chain can be an exception in
 //! theory (Geyer 1995, *Conditioning in Markov chain Monte Carlo*).
 //!
 //! Each draw costs the factor of a matrix, whatever the number of rows, so the draws are the outer
