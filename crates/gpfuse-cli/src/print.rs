@@ -136,8 +136,11 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
     out
 }
 
-/// The chains as they were weighed, as a table, and in words.
+/// The chains as they were weighed: as a table where there is something to see, and in words.
 fn chains(found: &ChainWeights) -> Vec<String> {
+    if found.alike() && found.behind().is_empty() {
+        return vec![found.words.clone()];
+    }
     let khat = format!("k-hat > {:.2}", found.good_khat);
     let head = ["chain", "weight", "log density", "below best", "its error", &khat];
     let mut rows = vec![head.map(String::from).to_vec()];

@@ -114,7 +114,7 @@ fn experts_first_then_weights() {
     let place = Place::new();
     let table = tour(&place, "--method bhs --hold-out 0.4", "bhs", 3);
     assert!(weight_sums(&table).iter().all(|sum| (sum - 1.0).abs() < 1e-9));
-    tour(&place, "--method pbhs --experts 2", "pbhs", 2);
+    tour(&place, "--method pbhs --experts 2 --expert-kernel rbf", "pbhs", 2);
     let seen = place.done("inspect d.nc").out;
     for word in ["scale of expert 2", "floor", "expert 1: rbf kernel on 16 rows"] {
         assert!(seen.contains(word), "{word}: {seen}");
@@ -145,7 +145,7 @@ fn chains_can_be_weighed() {
     let place = Place::new();
     let fit = "fit d.csv --target y --method het --frequencies 6 --warmup 40 --draws 40 --chains 3 \
                --max-depth 4 --seed 3";
-    let plain = place.done(&format!("{fit} --json")).json();
+    let plain = place.done(&format!("{fit} --combine equal --json")).json();
     assert!(plain["diagnostics"]["combined"].is_null());
     let alike = place.done("evaluate d.nc d.csv --json").json();
     let out = place.done(&format!("{fit} --combine stack")).out;

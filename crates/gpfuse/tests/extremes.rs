@@ -43,8 +43,9 @@ fn unit(model: &Model, value: impl Fn(Role, usize) -> f64) -> Vec<f64> {
         Basis::Exact(_) => (1.0 + JITTER).sqrt(),
     };
     for part in model.layout().parts.iter().filter(|p| p.kind == Kind::Theta) {
+        let Some(role) = part.role else { continue };
         for k in 0..part.count {
-            q[part.offset + k * part.width] = value(part.role.expect("a bank"), k) / height;
+            q[part.offset + k * part.width] = value(role, k) / height;
         }
     }
     q
