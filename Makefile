@@ -3,7 +3,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test other-sets check golden bench protocol versus clean
+.PHONY: test other-sets check golden bench protocol levers versus clean
 
 # The Rust tests, then real ArviZ on a real model file and experts from real scikit-learn, then the
 # library's tests on the other instruction sets of this machine.
@@ -43,6 +43,10 @@ bench:
 # The frozen protocol against NumPyro; hours, and it goes on where it stopped.
 protocol:
 	$(CARGO) run --release -p gpfuse --example protocol -- bench/paper bench/results/protocol.csv
+
+# What each lever against separate modes gives; hours, and it goes on where it stopped.
+levers:
+	$(CARGO) run --release -p gpfuse --example levers -- bench/paper bench/results/levers.csv
 
 # Beside NumPyro and nutpie in one run; more than an hour, and it goes on where it stopped.
 versus:
