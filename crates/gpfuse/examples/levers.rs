@@ -7,9 +7,9 @@
 //! names begin so are run. At the end a table is printed.
 
 mod frozen;
+#[path = "frozen/ledger.rs"]
+mod ledger;
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,17 +45,7 @@ fn main() -> Outcome<()> {
     for seed in 0..seeds {
         for (cell, split) in cells.iter().flat_map(|c| (0..SPLITS).map(move |s| (*c, s))) {
             let key = format!("{},{split},{seed},", name(cell));
-            let done = std::fs::read_to_string(results).unwrap_or_default();
-            if done.lines().any(|line| line.starts_with(&key)) {
-                continue;
-            }
-            let row = format!("{key}{}", run(&paper, cell, split, seed)?);
-            let mut file = OpenOptions::new().create(true).append(true).open(results)?;
-            if done.is_empty() {
-                writeln!(file, "{HEADER}")?;
-            }
-            writeln!(file, "{row}")?;
-            eprintln!("{row}");
+            ledger::once(results, HEADER, &key, || run(&paper, cell, split, seed))?;
         }
     }
     print_table(&Table::read(results)?)

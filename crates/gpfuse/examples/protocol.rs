@@ -7,10 +7,10 @@
 //! and the paired difference over splits with its standard error.
 
 mod frozen;
+#[path = "frozen/ledger.rs"]
+mod ledger;
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -67,17 +67,7 @@ fn main() -> Outcome<()> {
         for cell in CELLS.into_iter().filter(|cell| cell.4 == depth) {
             for split in 0..SPLITS {
                 let key = format!("{},{split},{seed},", name(cell));
-                let done = std::fs::read_to_string(results).unwrap_or_default();
-                if done.lines().any(|line| line.starts_with(&key)) {
-                    continue;
-                }
-                let row = format!("{key}{}", run(&paper, cell, split, seed)?);
-                let mut file = OpenOptions::new().create(true).append(true).open(results)?;
-                if done.is_empty() {
-                    writeln!(file, "{HEADER}")?;
-                }
-                writeln!(file, "{row}")?;
-                eprintln!("{row}");
+                ledger::once(results, HEADER, &key, || run(&paper, cell, split, seed))?;
             }
         }
     }
