@@ -35,7 +35,7 @@
 mod contract;
 mod memory;
 mod precision;
-mod regression;
+pub(super) mod regression;
 
 use std::ops::Range;
 
