@@ -45,3 +45,32 @@ impl Scales {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, stream};
+    use rand_distr::{Distribution, StandardNormal};
+
+    /// Every draw lies between what is resolved and the range, and none above the bound.
+    #[test]
+    fn lengthscales_are_within_their_bounds() {
+        let mut rng = stream(1, Purpose::Simulate, 4);
+        let mut normal = || StandardNormal.sample(&mut rng);
+        let x: Vec<f64> = (0..300).flat_map(|i| [f64::from(i), 0.01 * f64::from(i), 4.0]).collect();
+        let scales = Scales::new(&Rows::new(&x, 3).unwrap(), 1000);
+        let mut log_ell = [0.0; 3];
+        for most in [1e-3, 1.0, 1e9] {
+            for _ in 0..100 {
+                scales.draw(most, &mut normal, &mut log_ell);
+                for (log_ell, range) in log_ell.iter().zip([299.0, 2.99, 1.0_f64]) {
+                    let high = range.min(most);
+                    // 300 rows are 0.149 of the range apart in three dimensions.
+                    let low = (0.448 * range).min(0.5 * high);
+                    let ell = log_ell.exp();
+                    assert!(ell > 0.999 * low && ell < 1.001 * high, "{low} {ell} {high}");
+                }
+            }
+        }
+    }
+}
