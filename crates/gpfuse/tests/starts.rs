@@ -122,6 +122,7 @@ fn a_mixture_finds_two_bands() {
         let mut best = f64::MIN;
         for _ in 0..10 {
             posterior.pointwise(&starter.draw(&mut normal), &mut pointwise);
+            eprintln!("{}", pointwise.iter().sum::<f64>() / y.len() as f64);
             best = best.max(pointwise.iter().sum::<f64>() / y.len() as f64);
         }
         assert!(best > truth - 0.2, "{best} instead of {truth}");

@@ -2,7 +2,7 @@
 //!
 //! The first split is by the nearest of K rows, in input and target, with a random weight of the
 //! inputs. A step fits each expert's mean by ridge regression with its rows' responsibilities
-//! `r_k`, its log sd by smoothed log residuals, the gates by a regression of `log(r_k / r_K)`,
+//! `r_k`, its log sd by their mean square residual or, at last, smoothed log residuals, the gates by a regression of `log(r_k / r_K)`,
 //! and then takes new responsibilities, `r_k ~ w_k N(y; mu_k, sd_k)`.
 
 use super::product::LOG_NOISE;
@@ -12,7 +12,10 @@ use crate::math::ROWS;
 use crate::model::Role;
 
 /// Steps of EM.
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 20;
+
+/// The last steps have log sds that vary; before, they would hold a bad split fast.
+const VARYING: usize = 5;
 
 /// What no responsibility is below, so that its logarithm is tame.
 const LEAST: f64 = 0.02;
@@ -50,10 +53,10 @@ impl Starter {
                 share: nearest.iter().map(|own| f64::from(*own == k)).collect(),
             });
         }
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             let last = parts[experts - 1].share.clone();
             for part in &mut parts {
-                self.fit(part, &last)?;
+                self.fit(part, &last, round + VARYING >= ROUNDS)?;
             }
             self.share_out(&mut parts);
         }
@@ -93,12 +96,22 @@ impl Starter {
     }
 
     /// The regressions of one expert, given the responsibilities, and `last` those of the last.
-    fn fit(&self, part: &mut Part, last: &[f64]) -> Option<()> {
+    fn fit(&self, part: &mut Part, last: &[f64], varying: bool) -> Option<()> {
         let Part { mean, noise, gate, mu, log_sd, log_w, share } = part;
         mean.fit(&self.y, |n| share[n].sqrt() * (-log_sd[n]).exp())?;
         *mu = mean.values();
-        noise.fit(&self.log_residuals(mu), |n| share[n].sqrt() / LOG_NOISE)?;
-        *log_sd = noise.values();
+        if varying {
+            noise.fit(&self.log_residuals(mu), |n| share[n].sqrt() / LOG_NOISE)?;
+            *log_sd = noise.values();
+        } else {
+            let square = |(n, share): (usize, &f64)| share * (self.y[n] - mu[n]).powi(2);
+            let square: f64 = share.iter().enumerate().map(square).sum();
+            // An expert without rows keeps the sd that it has.
+            let all = share.iter().sum::<f64>();
+            if all > 1.0 {
+                log_sd.fill((square / all).sqrt().max(self.floor()).ln());
+            }
+        }
         let Some(gate) = gate else { return Some(()) };
         let ratio = |(own, last): (&f64, &f64)| (own.max(LEAST) / last.max(LEAST)).ln();
         let logs: Vec<f64> = share.iter().zip(last).map(ratio).collect();
