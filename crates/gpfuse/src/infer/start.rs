@@ -96,7 +96,7 @@ fn first<D: Density>(
 }
 
 /// Where a short run from `point` ends, with the mean log density of its last quarter. A
-/// pilot that fails leaves the point where it was, which then loses to any that did not.
+/// pilot that fails leaves the point where it was, and loses to any that did not.
 fn pilot<D: Density>(
     density: &D,
     point: Point,
@@ -120,6 +120,7 @@ fn pilot<D: Density>(
                 logp: chain.stats.iter().map(|s| s.lp).sum::<f64>() / count as f64,
             }
         }
-        _ => point,
+        // Its own height is no measure: that of a mode is above all typical sets.
+        _ => Point { logp: point.logp.min(f64::MIN), ..point },
     }
 }

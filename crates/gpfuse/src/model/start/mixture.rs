@@ -3,7 +3,8 @@
 //! The first split is by the nearest of K rows, in input and target, with a random weight of the
 //! inputs. A step fits each expert's mean by ridge regression with its rows' responsibilities
 //! `r_k`, its log sd by their mean square residual or, at last, smoothed log residuals, the gates by a regression of `log(r_k / r_K)`,
-//! and then takes new responsibilities, `r_k ~ w_k N(y; mu_k, sd_k)`.
+//! and then takes new responsibilities, `r_k ~ w_k N(y; mu_k, sd_k)`. The start is a draw given the
+//! last of these regressions.
 
 use super::product::LOG_NOISE;
 use super::smoother::Smoother;
@@ -61,10 +62,12 @@ impl Starter {
             self.share_out(&mut parts);
         }
         for (k, part) in parts.iter_mut().enumerate() {
-            self.put(Role::Mu, k, part.mean.theta(), q);
-            self.put(Role::LogSd, k, part.noise.theta(), q);
-            if let Some(gate) = &part.gate {
-                self.put(Role::Gate, k, gate.theta(), q);
+            let Part { mean, noise, gate, .. } = part;
+            let all =
+                [(Role::Mu, Some(mean)), (Role::LogSd, Some(noise)), (Role::Gate, gate.as_mut())];
+            for (role, smoother) in all.into_iter().filter_map(|(role, s)| Some((role, s?))) {
+                smoother.draw(normal)?;
+                self.put(role, k, smoother.theta(), q);
             }
         }
         Some(())

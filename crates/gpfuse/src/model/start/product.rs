@@ -4,7 +4,8 @@
 //! sds, and so on in turn. For `e ~ N(0, sd^2)`, `log |e|` is `log sd` plus noise of mean -0.635
 //! and standard deviation `pi / sqrt(8)` (half those of the log of a chi-squared number). Each
 //! expert's log sd is a draw given those, each gate a prior draw, and the coefficients of all means
-//! have the mean of their law given both ([`Collapsed`]).
+//! are a draw given both ([`Collapsed`]). A draw and not the mean of its law: there the gradient
+//! vanishes, from which a sampler takes its first scales.
 
 use super::{Starter, spread};
 use crate::model::{Collapsed, Role};
@@ -42,7 +43,7 @@ impl Starter {
             own.draw(normal)?;
             self.put(Role::LogSd, k, own.theta(), q);
         }
-        *q = collapsed.complete(&collapsed.shorten(q), || 0.0)?;
+        *q = collapsed.complete(&collapsed.shorten(q), normal)?;
         Some(())
     }
 
