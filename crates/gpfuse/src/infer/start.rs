@@ -1,7 +1,8 @@
 //! Where chains start: prior draws, improved and screened, a different set for each chain.
 //!
 //! Joint posteriors have separate modes, and a chain seldom leaves the one it starts in, so
-//! starts are part of the method. Each chain has its own candidates, drawn from the prior; it
+//! starts are part of the method. Each chain has its own candidates, drawn from the prior or made
+//! from the data by whoever knows the model; it
 //! begins at the best of them, so that good modes are found more often while the chains stay
 //! independent of each other. Candidates are compared after a pilot, a short run of the
 //! sampler, by the log density of its last draws: that is the height of the typical set, where
