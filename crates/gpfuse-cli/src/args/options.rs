@@ -130,8 +130,8 @@ pub(crate) struct FitOptions {
     /// Mean acceptance that the step size is adapted to [default: 0.8].
     #[arg(long, value_name = "P")]
     pub(crate) target_accept: Option<f64>,
-    /// Where chains start: at prior draws, at modes, where the best of several short runs from
-    /// prior draws ended (pilot), or of short runs from points made from the data [default: pilot].
+    /// Where chains start: at prior draws, at modes, or where the best of several short runs ended
+    /// that began at prior draws (pilot) or at points made from the data (data) [default: pilot].
     #[arg(long, value_parser = named::<Start>(&["prior", "map", "pilot", "data"]))]
     pub(crate) start: Option<Start>,
     /// Starting points tried per chain [default: 4].

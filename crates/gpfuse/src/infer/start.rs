@@ -1,12 +1,11 @@
-//! Where chains start: prior draws, improved and screened, a different set for each chain.
+//! Where chains start: candidates, improved and screened, a different set for each chain.
 //!
 //! Joint posteriors have separate modes, and a chain seldom leaves the one it starts in, so
 //! starts are part of the method. Each chain has its own candidates, drawn from the prior or made
-//! from the data by whoever knows the model; it
-//! begins at the best of them, so that good modes are found more often while the chains stay
-//! independent of each other. Candidates are compared after a pilot, a short run of the
-//! sampler, by the log density of its last draws: that is the height of the typical set, where
-//! the chain will live, and not of a mode, where it will not.
+//! from the data by whoever knows the model; it begins at the best of them, so that good modes are
+//! found more often while the chains stay independent of each other. Candidates are compared after a
+//! pilot, a short run of the sampler, by the log density of its last draws: that is the height of the
+//! typical set, where the chain will live, and not of a mode, where it will not.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -20,7 +19,7 @@ use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
-/// Prior draws tried before a start with a finite density is given up.
+/// Draws tried before a start with a finite density is given up.
 const TRIES: usize = 100;
 
 /// Pilots have short trajectories, so that they cost little beside the chains.
@@ -75,7 +74,7 @@ pub(super) fn best(own: &[Point]) -> Result<Point> {
     }
 }
 
-/// A prior draw with a finite density, after at most `climbs` steps uphill.
+/// A candidate with a finite density, after at most `climbs` steps uphill.
 fn first<D: Density>(
     density: &D,
     prior: PriorDraw<'_>,
