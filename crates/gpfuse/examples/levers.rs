@@ -1,7 +1,7 @@
 //! What each lever against separate modes gives: `levers DIR RESULTS [SEEDS [CELL]...]`.
 //!
-//! On the paper's frozen protocol (DIR as for `protocol`), at depth 5: chains from prior draws or
-//! from pilots, the plain or the collapsed density, chains that count alike or are stacked. Each
+//! On the paper's frozen protocol (DIR as for `protocol`), at depth 5: chains from prior draws,
+//! from pilots or from pilots of points made from the data, the plain or the collapsed density, chains that count alike or are stacked. Each
 //! finished run is a line of RESULTS, appended as it ends; runs that it holds are not run again.
 //! Chains are combined in every way after one run. With CELL, such as `rff,30,pogpe`, only cells whose
 //! names begin so are run. At the end a table is printed.
@@ -61,7 +61,7 @@ fn cells() -> Vec<Cell> {
                 if density == DensityChoice::Collapsed && method == Method::Mogpe {
                     continue;
                 }
-                for start in [Start::Prior, Start::Pilot] {
+                for start in [Start::Prior, Start::Pilot, Start::Data] {
                     out.push((basis, size, method, experts, start, density));
                 }
             }

@@ -101,7 +101,7 @@ fn map_finds_the_mode() {
 #[test]
 fn threads_do_not_change_a_bit_and_seeds_do() {
     for metric in [Metric::Diagonal, Metric::LowRank] {
-        for start in [Start::Prior, Start::Map, Start::Pilot] {
+        for start in [Start::Prior, Start::Map, Start::Pilot, Start::Data] {
             let asked = Settings { metric, start, warmup: 100, draws: 50, ..settings() };
             let with = |threads: usize, seed: u64| {
                 let asked = Settings { threads, seed, ..asked.clone() };
@@ -265,6 +265,7 @@ fn cancelling_the_starts_is_an_error_or_marked() {
         (Sampler::Nuts, Start::Prior),
         (Sampler::Nuts, Start::Map),
         (Sampler::Nuts, Start::Pilot),
+        (Sampler::Nuts, Start::Data),
         (Sampler::Hmc, Start::Pilot),
         (Sampler::Map, Start::Prior),
     ];
@@ -305,7 +306,7 @@ fn a_fatal_density_fails_with_its_message() {
 
 #[test]
 fn a_fatal_density_fails_with_its_message_from_the_start() {
-    for start in [Start::Prior, Start::Map, Start::Pilot] {
+    for start in [Start::Prior, Start::Map, Start::Pilot, Start::Data] {
         fails_with(Fault::Fatal, 0, start, Sampler::Nuts, FATAL);
     }
     fails_with(Fault::Fatal, 0, Start::Prior, Sampler::Map, FATAL);
@@ -341,7 +342,7 @@ fn a_failed_chain_stops_the_others() {
 #[test]
 fn a_density_without_a_value_has_no_start() {
     for sampler in [Sampler::Nuts, Sampler::Map] {
-        for start in [Start::Prior, Start::Map, Start::Pilot] {
+        for start in [Start::Prior, Start::Map, Start::Pilot, Start::Data] {
             fails_with(Fault::NotFinite, 0, start, sampler, "finite density");
         }
     }

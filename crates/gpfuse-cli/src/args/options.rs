@@ -130,14 +130,14 @@ pub(crate) struct FitOptions {
     /// Mean acceptance that the step size is adapted to [default: 0.8].
     #[arg(long, value_name = "P")]
     pub(crate) target_accept: Option<f64>,
-    /// Where chains start: at prior draws, at modes, or where the best of several short runs
-    /// ended [default: pilot].
-    #[arg(long, value_parser = named::<Start>(&["prior", "map", "pilot"]))]
+    /// Where chains start: at prior draws, at modes, or where the best of several short runs ended
+    /// that began at prior draws (pilot) or at points made from the data (data) [default: pilot].
+    #[arg(long, value_parser = named::<Start>(&["prior", "map", "pilot", "data"]))]
     pub(crate) start: Option<Start>,
     /// Starting points tried per chain [default: 4].
     #[arg(long, value_name = "N")]
     pub(crate) candidates: Option<usize>,
-    /// Steps (map) or draws (pilot) that improve a starting point [default: 100].
+    /// Steps (map) or draws (pilot, data) that improve a starting point [default: 100].
     #[arg(long, value_name = "N")]
     pub(crate) start_steps: Option<usize>,
     /// How chains become one prediction: equal (all count alike), stack (weighted by how well each

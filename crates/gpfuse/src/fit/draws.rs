@@ -4,8 +4,8 @@
 use rand_distr::{Distribution, StandardNormal};
 
 use super::CheckedFit;
-use crate::infer::{Draws, Monitor, Sampler, sample};
-use crate::model::{Collapsed, Posterior};
+use crate::infer::{Draws, Monitor, Sampler, Start, sample};
+use crate::model::{Collapsed, Posterior, Starter};
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
@@ -15,8 +15,18 @@ pub fn draws(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor
     if settings.collapses(model, posterior.rows()) {
         return collapsed(posterior, settings, monitor);
     }
-    let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
-    sample(posterior, &prior, settings.sampler(), monitor)
+    let starter = starter(posterior, settings)?;
+    let first = |normal: &mut dyn FnMut() -> f64| match &starter {
+        Some(starter) => starter.draw(normal),
+        None => model.prior_draw(normal),
+    };
+    sample(posterior, &first, settings.sampler(), monitor)
+}
+
+/// Where starting points come from, if not from the prior.
+fn starter(posterior: &Posterior, settings: &CheckedFit) -> Result<Option<Starter>> {
+    let wanted = settings.sampler().start == Start::Data;
+    wanted.then(|| Starter::new(posterior)).transpose()
 }
 
 /// Sample the collapsed density of `posterior` and complete every draw, from a stream of each
@@ -24,8 +34,12 @@ pub fn draws(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor
 fn collapsed(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Draws> {
     let (model, sampler) = (posterior.model(), settings.sampler());
     let density = Collapsed::new(posterior.clone())?;
-    let prior = |normal: &mut dyn FnMut() -> f64| density.shorten(&model.prior_draw(normal));
-    let draws = sample(&density, &prior, sampler, monitor)?;
+    let starter = starter(posterior, settings)?;
+    let first = |normal: &mut dyn FnMut() -> f64| match &starter {
+        Some(starter) => density.shorten(&starter.draw(normal)),
+        None => density.shorten(&model.prior_draw(normal)),
+    };
+    let draws = sample(&density, &first, sampler, monitor)?;
     let mode = sampler.sampler == Sampler::Map;
     draws.mapped(model.dim(), sampler.threads, |chain| {
         let mut density = density.clone();

@@ -4,7 +4,8 @@
 //! Settings -> check -> Checked -> sample(density, prior, settings, monitor) -> Draws
 //! ```
 //!
-//! Samplers know nothing of models: they see a density and a source of prior draws.
+//! Samplers know nothing of models: they see a density and a source of starting points, which are
+//! prior draws or made from the data.
 
 mod chain;
 mod density;
@@ -25,7 +26,7 @@ use crate::Result;
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 
-/// A source of prior draws: given standard normal numbers, a point of the sampling space.
+/// A source of prior draws, or of other starting points: given standard normal numbers, a point of the sampling space.
 pub type PriorDraw<'a> = &'a (dyn Fn(&mut dyn FnMut() -> f64) -> Vec<f64> + Sync);
 
 /// Draw from `density`. The result depends on the seed, never on the number of threads: each

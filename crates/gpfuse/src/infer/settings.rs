@@ -43,6 +43,9 @@ pub enum Start {
     /// Each chain where the best of its own pilots ended: short runs from prior draws.
     #[default]
     Pilot,
+    /// The same with short runs from points that are made from the data, where the model can
+    /// make them.
+    Data,
 }
 
 /// Settings of [`sample`](super::sample).
@@ -67,9 +70,9 @@ pub struct Settings {
     pub target_accept: f64,
     /// Where the chains start.
     pub start: Start,
-    /// Prior draws per chain from which its start is chosen.
+    /// Prior draws, or points made from the data, per chain from which its start is chosen.
     pub candidates: usize,
-    /// L-BFGS steps (`map`) or draws (`pilot`) that improve a start.
+    /// L-BFGS steps (`map`) or draws (`pilot`, `data`) that improve a start.
     pub start_steps: usize,
     /// The seed of all randomness.
     pub seed: u64,

@@ -1,11 +1,11 @@
-//! Where chains start: prior draws, improved and screened, a different set for each chain.
+//! Where chains start: candidates, improved and screened, a different set for each chain.
 //!
 //! Joint posteriors have separate modes, and a chain seldom leaves the one it starts in, so
-//! starts are part of the method. Each chain has its own candidates, drawn from the prior; it
-//! begins at the best of them, so that good modes are found more often while the chains stay
-//! independent of each other. Candidates are compared after a pilot, a short run of the
-//! sampler, by the log density of its last draws: that is the height of the typical set, where
-//! the chain will live, and not of a mode, where it will not.
+//! starts are part of the method. Each chain has its own candidates, drawn from the prior or made
+//! from the data by whoever knows the model; it begins at the best of them, so that good modes are
+//! found more often while the chains stay independent of each other. Candidates are compared after a
+//! pilot, a short run of the sampler, by the log density of its last draws: that is the height of the
+//! typical set, where the chain will live, and not of a mode, where it will not.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,7 +19,7 @@ use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
-/// Prior draws tried before a start with a finite density is given up.
+/// Draws tried before a start with a finite density is given up.
 const TRIES: usize = 100;
 
 /// Pilots have short trajectories, so that they cost little beside the chains.
@@ -48,7 +48,7 @@ pub(super) fn find<D: Density + Sync>(
             _ => 0,
         };
         let mut point = first(density, prior, settings.seed, i, climbs, monitor)?;
-        if settings.start == Start::Pilot && !mode && each > 1 {
+        if matches!(settings.start, Start::Pilot | Start::Data) && !mode && each > 1 {
             point = pilot(density, point, settings, i, monitor);
         }
         monitor.start(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
@@ -74,7 +74,7 @@ pub(super) fn best(own: &[Point]) -> Result<Point> {
     }
 }
 
-/// A prior draw with a finite density, after at most `climbs` steps uphill.
+/// A candidate with a finite density, after at most `climbs` steps uphill.
 fn first<D: Density>(
     density: &D,
     prior: PriorDraw<'_>,
@@ -96,7 +96,7 @@ fn first<D: Density>(
 }
 
 /// Where a short run from `point` ends, with the mean log density of its last quarter. A
-/// pilot that fails leaves the point where it was, which then loses to any that did not.
+/// pilot that fails leaves the point where it was, and loses to any that did not.
 fn pilot<D: Density>(
     density: &D,
     point: Point,
@@ -120,6 +120,7 @@ fn pilot<D: Density>(
                 logp: chain.stats.iter().map(|s| s.lp).sum::<f64>() / count as f64,
             }
         }
-        _ => point,
+        // Its own height is no measure: that of a mode is above all typical sets.
+        _ => Point { logp: point.logp.min(f64::MIN), ..point },
     }
 }

@@ -36,7 +36,7 @@ mod contract;
 mod memory;
 mod new_rows;
 mod precision;
-mod regression;
+pub(super) mod regression;
 
 use std::ops::Range;
 

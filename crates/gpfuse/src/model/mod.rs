@@ -10,7 +10,8 @@
 //!
 //! Learned experts are two banks of K GPs, means and log standard deviations. A model holds
 //! no data and no random numbers: [`Model::experts_on`] turns a draw into experts at any
-//! rows, [`posterior`] adds the data, [`collapsed`] integrates the coefficients of the means out.
+//! rows, [`posterior`] adds the data, [`collapsed`] integrates the coefficients of the means out,
+//! [`start`] makes starting points from the data.
 
 pub mod collapsed;
 pub mod gate;
@@ -19,6 +20,7 @@ pub mod method;
 mod pass;
 pub mod posterior;
 pub mod prior;
+pub mod start;
 
 use crate::basis::{Basis, Cache, Coefs, Work};
 use crate::math::simd::Level;
@@ -33,6 +35,7 @@ pub use layout::{Kind, Layout, Role};
 pub use method::Method;
 pub use posterior::{Data, Posterior};
 pub use prior::{BankPrior, CalibrationPrior, Priors};
+pub use start::Starter;
 
 /// A fusion model: everything that is fixed before the data and the draws.
 #[derive(Debug, Clone, PartialEq)]

@@ -129,6 +129,16 @@ impl Posterior {
         self.level
     }
 
+    /// The data.
+    pub(super) fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// What the basis keeps of the rows.
+    pub(super) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
     /// The model.
     pub fn model(&self) -> &Arc<Model> {
         &self.model

@@ -75,7 +75,7 @@ pub struct Priors {
 
 impl Priors {
     /// The scales of the bank with a role.
-    fn of(&self, role: Role) -> BankPrior {
+    pub(super) fn of(&self, role: Role) -> BankPrior {
         match role {
             Role::Mu => self.mu,
             Role::LogSd => self.log_sd,

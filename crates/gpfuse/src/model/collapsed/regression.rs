@@ -23,7 +23,7 @@ use crate::math::{Lanes, ROWS};
 
 /// Which matrix is factored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(in crate::model) enum Form {
     /// `A = I + F'F`.
     Features,
     /// `C = I + F F'`.
@@ -32,20 +32,20 @@ pub(super) enum Form {
 
 /// A regression with room to solve it again and again.
 #[derive(Debug, Clone)]
-pub(super) struct Regression {
+pub(in crate::model) struct Regression {
     form: Form,
     rows: usize,
     features: usize,
     /// Whole blocks of rows.
     stride: usize,
     /// F by column, its last rows zero.
-    pub(super) columns: Vec<f64>,
+    pub(in crate::model) columns: Vec<f64>,
     /// z, its last numbers zero.
-    pub(super) target: Vec<f64>,
+    pub(in crate::model) target: Vec<f64>,
     /// The derivatives of `-log(det A) / 2` with respect to F.
-    pub(super) adjoint: Vec<f64>,
+    pub(in crate::model) adjoint: Vec<f64>,
     /// The mean of theta, or a draw.
-    pub(super) theta: Vec<f64>,
+    pub(in crate::model) theta: Vec<f64>,
     /// A or C, and then its L; of either only the lower triangle.
     factor: Vec<f64>,
     /// `L^-1` and `F L^-T`.
@@ -62,12 +62,12 @@ pub(super) struct Regression {
 
 impl Regression {
     /// Room for a regression of `rows` rows on `features` features.
-    pub(super) fn new(rows: usize, features: usize) -> Regression {
+    pub(in crate::model) fn new(rows: usize, features: usize) -> Regression {
         let form = if features > rows { Form::Rows } else { Form::Features };
         Regression::with_form(rows, features, form)
     }
 
-    pub(super) fn with_form(rows: usize, features: usize, form: Form) -> Regression {
+    pub(in crate::model) fn with_form(rows: usize, features: usize, form: Form) -> Regression {
         let stride = rows.next_multiple_of(ROWS);
         let (size, square, other) = match form {
             Form::Features => (features, features * features, features * stride),
@@ -96,7 +96,7 @@ impl Regression {
 
     /// Factor the matrix and leave the mean of theta given z in `theta`; half the log
     /// determinant, or nothing where numbers are too large for a factor.
-    pub(super) fn solve(&mut self) -> Option<f64> {
+    pub(in crate::model) fn solve(&mut self) -> Option<f64> {
         let size = self.step.len();
         let f = view(&self.columns, self.rows, self.features, self.stride);
         let (left, right) = match self.form {
@@ -122,7 +122,7 @@ impl Regression {
 
     /// Leave a draw of theta given z in `theta`, from its law `u + A^-1 F'(z - F u - e)` with u
     /// and e standard normal (Matheron's rule); after [`Regression::solve`].
-    pub(super) fn draw(&mut self, mut normal: impl FnMut() -> f64) -> Option<()> {
+    pub(in crate::model) fn draw(&mut self, mut normal: impl FnMut() -> f64) -> Option<()> {
         let u: Vec<f64> = (0..self.features).map(|_| normal()).collect();
         for (wanted, z) in self.wanted.iter_mut().zip(&self.target) {
             *wanted = z - normal();
@@ -197,7 +197,7 @@ impl Regression {
     /// Leave the derivatives of `-log(det A) / 2` with respect to F, which are `-F A^-1`, in
     /// `adjoint`; after [`Regression::solve`]. By way of `F L^-T`, whose rows are no longer than
     /// one, and never `A^-1` itself, which would lose the digits of large precisions.
-    pub(super) fn differentiate(&mut self) {
+    pub(in crate::model) fn differentiate(&mut self) {
         let (size, stride) = (self.step.len(), self.stride);
         let factor = MatRef::from_column_major_slice(&self.factor, size, size);
         let f = view(&self.columns, self.rows, self.features, stride);
