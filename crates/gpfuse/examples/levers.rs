@@ -1,8 +1,9 @@
 //! What each lever against separate modes gives: `levers DIR RESULTS [SEEDS [CELL]...]`.
 //!
-//! On the paper's frozen protocol (DIR as for `protocol`), at depth 5: chains from prior draws,
-//! from pilots or from pilots of points made from the data, the plain or the collapsed density, chains that count alike or are stacked. Each
-//! finished run is a line of RESULTS, appended as it ends; runs that it holds are not run again.
+//! On the paper's frozen protocol (DIR as for `protocol`), at depth 5: chains from prior draws, from
+//! pilots or from pilots of points made from the data; the plain or the collapsed density; chains
+//! that count alike or are stacked. Each finished run is a line of RESULTS, appended as it ends;
+//! runs that it holds are not run again.
 //! Chains are combined in every way after one run. With CELL, such as `rff,30,pogpe`, only cells whose
 //! names begin so are run. At the end a table is printed.
 
@@ -114,13 +115,15 @@ fn run(paper: &Paper, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
 /// A column of the tables: its name, the start, the density, and which score is read.
 type Lever = (&'static str, &'static str, &'static str, &'static str);
 
-const LEVERS: [Lever; 6] = [
+const LEVERS: [Lever; 8] = [
     ("plain", "prior", "plain", "nlpd"),
     ("A: collapsed", "prior", "collapsed", "nlpd"),
     ("B: pilots", "pilot", "plain", "nlpd"),
+    ("B: data", "data", "plain", "nlpd"),
     ("C: stacked", "prior", "plain", "stacked"),
-    ("B, C (auto)", "pilot", "plain", "auto"),
-    ("A, B, C (auto)", "pilot", "collapsed", "auto"),
+    ("pilots, C (auto)", "pilot", "plain", "auto"),
+    ("data, C (auto)", "data", "plain", "auto"),
+    ("A, pilots, C (auto)", "pilot", "collapsed", "auto"),
 ];
 
 /// The mean of a column over the seeds of each split, of one method and lever.

@@ -131,8 +131,9 @@ pub(crate) struct FitOptions {
     #[arg(long, value_name = "P")]
     pub(crate) target_accept: Option<f64>,
     /// Where chains start: at prior draws, at modes, or where the best of several short runs ended
-    /// that began at prior draws (pilot) or at points made from the data (data) [default: pilot].
-    #[arg(long, value_parser = named::<Start>(&["prior", "map", "pilot", "data"]))]
+    /// that began at prior draws (pilot) or at points made from the data (data) [default: data for
+    /// mogpe on rff, else pilot].
+    #[arg(long, value_parser = named::<Start>(&["auto", "prior", "map", "pilot", "data"]))]
     pub(crate) start: Option<Start>,
     /// Starting points tried per chain [default: 4].
     #[arg(long, value_name = "N")]

@@ -4,8 +4,10 @@
 use rand_distr::{Distribution, StandardNormal};
 
 use super::CheckedFit;
+use crate::basis::Basis;
 use crate::infer::{Draws, Monitor, Sampler, Start, sample};
 use crate::model::{Collapsed, Posterior, Starter};
+use crate::pool::Pool;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
@@ -25,7 +27,12 @@ pub fn draws(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor
 
 /// Where starting points come from, if not from the prior.
 fn starter(posterior: &Posterior, settings: &CheckedFit) -> Result<Option<Starter>> {
-    let wanted = settings.sampler().start == Start::Data;
+    let model = posterior.model();
+    let mixture = model.learned() && model.pool() == Pool::Linear && model.experts() > 1;
+    let wanted = match settings.sampler().start {
+        Start::Auto => mixture && matches!(model.basis(), Basis::Rff(_)),
+        start => start == Start::Data,
+    };
     wanted.then(|| Starter::new(posterior)).transpose()
 }
 

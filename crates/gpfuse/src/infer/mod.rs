@@ -26,7 +26,8 @@ use crate::Result;
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 
-/// A source of prior draws, or of other starting points: given standard normal numbers, a point of the sampling space.
+/// A source of prior draws, or of other starting points: given standard normal numbers, a point of
+/// the sampling space.
 pub type PriorDraw<'a> = &'a (dyn Fn(&mut dyn FnMut() -> f64) -> Vec<f64> + Sync);
 
 /// Draw from `density`. The result depends on the seed, never on the number of threads: each

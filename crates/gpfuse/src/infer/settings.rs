@@ -40,8 +40,11 @@ pub enum Start {
     Prior,
     /// Each chain at the best of its own prior draws, improved by L-BFGS.
     Map,
-    /// Each chain where the best of its own pilots ended: short runs from prior draws.
+    /// As `Data` where that is known to help, which is for mixtures on random features; else as
+    /// `Pilot`. Whoever knows the model decides.
     #[default]
+    Auto,
+    /// Each chain where the best of its own pilots ended: short runs from prior draws.
     Pilot,
     /// The same with short runs from points that are made from the data, where the model can
     /// make them.
@@ -92,7 +95,7 @@ impl Default for Settings {
             max_depth: 10,
             hmc_depth: 5,
             target_accept: 0.8,
-            start: Start::Pilot,
+            start: Start::Auto,
             candidates: 4,
             start_steps: 100,
             seed: 0,

@@ -48,7 +48,8 @@ pub(super) fn find<D: Density + Sync>(
             _ => 0,
         };
         let mut point = first(density, prior, settings.seed, i, climbs, monitor)?;
-        if matches!(settings.start, Start::Pilot | Start::Data) && !mode && each > 1 {
+        let pilots = !matches!(settings.start, Start::Prior | Start::Map);
+        if pilots && !mode && each > 1 {
             point = pilot(density, point, settings, i, monitor);
         }
         monitor.start(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
