@@ -2,9 +2,9 @@
 //!
 //! The first split is by the nearest of K rows, in input and target, with a random weight of the
 //! inputs. A step fits each expert's mean by ridge regression with its rows' responsibilities
-//! `r_k`, its log sd by their mean square residual or, at last, smoothed log residuals, the gates by a regression of `log(r_k / r_K)`,
-//! and then takes new responsibilities, `r_k ~ w_k N(y; mu_k, sd_k)`. The start is a draw given the
-//! last of these regressions.
+//! `r_k`, its log sd by their mean square residual or, at last, smoothed log residuals, the gates by
+//! a regression of `log(r_k / r_K)`, and then takes new responsibilities, `r_k ~ w_k N(y; mu_k, sd_k)`.
+//! The start is a draw given the last of these regressions.
 
 use super::product::LOG_NOISE;
 use super::smoother::Smoother;
