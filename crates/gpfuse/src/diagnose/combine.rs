@@ -159,7 +159,9 @@ impl ChainWeights {
         };
         let used = self.chains.iter().filter(|c| c.weight > 0.0);
         let bad = used.map(|c| c.bad).max().unwrap_or(0);
-        let doubt = match bad > self.rows / DOUBTFUL {
+        // Where nothing hangs on the scores there is nothing to doubt.
+        let matters = !(self.alike() && behind.is_empty());
+        let doubt = match matters && bad > self.rows / DOUBTFUL {
             true => format!(
                 "; k-hat is above {:.2} at up to {bad} of {} rows, so that these scores are too \
                  good to be trusted",
