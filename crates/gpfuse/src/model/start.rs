@@ -2,7 +2,7 @@
 //! the rows by ridge regression.
 //!
 //! A prior draw seldom looks like the data, and a short run from it ends in a mode that was near
-//! the draw. Here hyperparameters are drawn from what the rows and the basis resolve ([`scales`])
+//! the draw. Here hyperparameters are drawn from what the rows and the basis resolve (`scales.rs`)
 //! and the coefficients are regressed on the rows given them:
 //!
 //! * one expert, or a product of experts (`product.rs`): the log sds from the residuals of one
