@@ -3,9 +3,10 @@
 //!
 //! Three bases: random Fourier features, whose frequencies move with the lengthscale
 //! ([`rff`]), a fixed Hilbert-space basis ([`hilbert`]), and the exact GP of a small data set
-//! ([`exact`]). Everything above asks a basis only for the four steps of [`Basis`]: `prepare` (parameters to coefficients), `forward`
-//! (coefficients to function values on a block of rows), `adjoint` (the reverse) and `finish`
-//! (adjoints of coefficients to the gradient).
+//! ([`exact`]). Everything above asks a basis for the four steps of [`Basis`]: `prepare`
+//! (parameters to coefficients), `forward` (coefficients to function values on a block of rows),
+//! `adjoint` (the reverse) and `finish` (adjoints of coefficients to the gradient). The collapsed
+//! density also asks for the features themselves (`weighted.rs`).
 
 pub mod approximation;
 pub mod exact;

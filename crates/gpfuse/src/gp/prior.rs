@@ -18,8 +18,8 @@
 //! With d inputs two rows are about `sqrt(2 d)` apart: at the median of `ell` their correlation
 //! does not depend on d. Few rows say how smooth a function is, and less about which inputs
 //! matter: the lengthscales are held together, but one that is much shorter or longer than the
-//! others pays only a little more for it, and so does a function that is rough in all inputs. With `a_i` the distance of `log ell_i` from its median and
-//! `m` the mean of these, the log density is
+//! others pays only a little more for it, and so does a function that is rough in all inputs. With
+//! `a_i` the distance of `log ell_i` from its median and `m` the mean of these, the log density is
 //! `-2 log(1 + m^2 / 3) - sum_i 2 log(1 + (a_i - m)^2 / (3 0.3^2))`.
 //!
 //! The prior of the noise keeps it from 0, where a GP with many lengthscales and few rows passes
