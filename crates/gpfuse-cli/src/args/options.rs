@@ -62,7 +62,7 @@ pub(crate) struct FitOptions {
     #[arg(long, value_parser = named::<Objective>(&["map", "marginal-likelihood"]))]
     pub(crate) expert_objective: Option<Objective>,
     /// The paper's pbhs, without a noise floor, scales of the experts, tails, a part of the linear
-    /// pool and a temper.
+    /// pool and a temper [default: false].
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) plain: Option<bool>,
     /// Basis that stands for the GPs: rff (random Fourier features), hilbert (a fixed basis, for
