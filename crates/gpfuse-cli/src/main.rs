@@ -2,7 +2,6 @@
 
 mod args;
 mod commands;
-mod figure;
 mod print;
 mod progress;
 

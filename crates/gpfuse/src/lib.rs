@@ -27,5 +27,6 @@ pub mod random;
 pub mod rows;
 pub mod scale;
 pub mod simulate;
+pub mod sweep;
 
 pub use error::{Error, Result};

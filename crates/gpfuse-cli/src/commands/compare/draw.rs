@@ -1,10 +1,9 @@
 //! The figure of a comparison.
 
 use gpfuse::compare::{Comparison, Contestant, Scored};
-use kuva::render::render::Scene;
 
-use crate::figure::{Bar, Kind, Row, forest};
 use crate::print;
+use gpfuse_report::figure::{Bar, Kind, Row, Scene, forest};
 
 pub(super) fn scene(comparison: &Comparison) -> Scene {
     let rows: Vec<Row> = comparison

@@ -13,9 +13,9 @@ use gpfuse_io::table::Table;
 use super::training::{in_table, inputs, omega};
 use super::{Outcome, interleave, refuse_unwritable};
 use crate::args::CompareArgs;
-use crate::figure::{self, Format};
 use crate::print;
 use crate::progress::listen_for;
+use gpfuse_report::figure::{self, Format};
 
 pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     refuse_meaningless(args)?;

@@ -9,24 +9,26 @@ use anyhow::{anyhow, bail};
 use gpfuse_io::atomic::atomic_write;
 use kuva::RasterBackend;
 use kuva::backend::svg::SvgBackend;
-use kuva::render::render::Scene;
+pub use kuva::render::render::Scene;
 
-pub(crate) use axis::Bar;
-pub(crate) use forest::{Kind, Row, forest};
+pub use axis::Bar;
+pub use forest::{Kind, Row, forest};
 
 /// Pixels of a PNG for each unit of the drawing.
 const PIXELS: f32 = 2.0;
 
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
+    /// Shapes as text.
     Svg,
+    /// Pixels.
     Png,
 }
 
 impl Format {
     /// By the end of a file's name.
-    pub(crate) fn of(path: &Path) -> anyhow::Result<Format> {
+    pub fn of(path: &Path) -> anyhow::Result<Format> {
         let end = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         match end.as_str() {
             "svg" => Ok(Format::Svg),
@@ -37,7 +39,7 @@ impl Format {
 }
 
 /// Write a drawing.
-pub(crate) fn write(path: &Path, format: Format, scene: &Scene) -> anyhow::Result<()> {
+pub fn write(path: &Path, format: Format, scene: &Scene) -> anyhow::Result<()> {
     let bytes = match format {
         Format::Svg => SvgBackend::new().with_pretty(true).render_scene(scene).into_bytes(),
         Format::Png => RasterBackend::new()

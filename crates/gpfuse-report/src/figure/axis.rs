@@ -2,9 +2,11 @@
 
 /// A dot with an error bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bar {
-    pub(crate) centre: f64,
-    pub(crate) half: f64,
+pub struct Bar {
+    /// Where the dot stands.
+    pub centre: f64,
+    /// Half the length of the bar.
+    pub half: f64,
 }
 
 /// A range of values on a stretch of the page.

@@ -9,19 +9,24 @@ use super::axis::{Axis, Bar, reach};
 
 /// What a row is about, which decides its mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A method of this project.
     Method,
+    /// A classical rule.
     Rule,
+    /// One GP alone.
     Single,
 }
 
 /// One row.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
-    pub(crate) label: String,
-    pub(crate) kind: Kind,
+pub struct Row {
+    /// Its name.
+    pub label: String,
+    /// What it is about.
+    pub kind: Kind,
     /// One for each panel; none where there is nothing to show.
-    pub(crate) bars: Option<[Bar; 2]>,
+    pub bars: Option<[Bar; 2]>,
 }
 
 // Lengths on the page.
@@ -83,13 +88,7 @@ impl Kind {
 
 /// Draw rows, the first at the top, under a title and the titles of the panels, with a line of
 /// text at the foot.
-pub(crate) fn forest(
-    title: &str,
-    panels: [&str; 2],
-    unit: &str,
-    foot: &str,
-    rows: &[Row],
-) -> Scene {
+pub fn forest(title: &str, panels: [&str; 2], unit: &str, foot: &str, rows: &[Row]) -> Scene {
     let height = TOP + ROW * rows.len() as f64 + BOTTOM;
     let left = [EDGE + LABELS, EDGE + LABELS + PANEL + GAP];
     let mut scene = Scene::new(left[1] + PANEL + EDGE, height);

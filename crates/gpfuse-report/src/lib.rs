@@ -1,0 +1,3 @@
+//! Figures and pages: what fits and sweeps say, drawn and written for people.
+
+pub mod figure;
