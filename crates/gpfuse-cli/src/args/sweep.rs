@@ -64,7 +64,8 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Shard, String> {
-        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        let parts =
+            text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match parts {
             Some((i, n)) if (1..=n).contains(&i) => Ok(Shard { i, n }),
             _ => Err("use I/N with I from 1 to N, such as 3/8".into()),

@@ -50,8 +50,7 @@ impl Frozen {
         let (x, y) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
         let rows = |marks: Vec<f64>| (0..marks.len()).filter(|r| marks[*r] != 0.0).collect();
         let tests: Vec<Vec<usize>> = columns.map(rows).collect();
-        let frequencies =
-            read(&path.join("frequencies.csv"), &names("split", 0..splits))?.columns;
+        let frequencies = read(&path.join("frequencies.csv"), &names("split", 0..splits))?.columns;
         let mut experts = BTreeMap::new();
         for k in EXPERTS {
             let file = path.join(format!("experts_K{k}.csv"));

@@ -103,11 +103,7 @@ pub(super) fn start(
 }
 
 /// Lock the folder and put there what belongs to all cells.
-fn open(
-    how: &RunArgs,
-    file: &SweepFile,
-    sets: &BTreeMap<String, Set>,
-) -> anyhow::Result<Ledger> {
+fn open(how: &RunArgs, file: &SweepFile, sets: &BTreeMap<String, Set>) -> anyhow::Result<Ledger> {
     let ledger = Ledger::open(&how.out, file)?;
     if ledger.was_cut() {
         print::note(&format!(
