@@ -102,6 +102,9 @@ fn numbers(mut state: u64) -> impl FnMut() -> f64 {
 #[test]
 fn a_killed_sweep_ends_with_the_same_table() {
     let place = place();
+    // Long enough for a kill to fall into any part of it.
+    let longer = SWEEP.replace("warmup = 20", "warmup = 100").replace("draws = 20", "draws = 150");
+    place.write("s.toml", longer.replace("max-depth = 3", "max-depth = 5"));
     let begun = Instant::now();
     place.done("sweep s.toml --out whole");
     let whole = begun.elapsed().as_secs_f64();
@@ -239,8 +242,8 @@ impl Drop for Guard {
 #[test]
 fn a_running_sweep_is_alone_and_stops_at_once() {
     let place = place();
-    let slow =
-        SWEEP.replace("draws = 20", "draws = 40000").replace("experts = [2, 3]", "experts = [2]");
+    let slow = SWEEP.split("[[keep]]").next().unwrap();
+    let slow = slow.replace("draws = 20", "draws = 40000").replace("[2, 3]", "[2]");
     // One cell is finished soon.
     let quick = "name = \"het\"\nmethod = \"het\"\nsampler = \"map\"";
     place.write("slow.toml", slow.replace("name = \"het\"\nmethod = \"het\"", quick));
@@ -249,6 +252,7 @@ fn a_running_sweep_is_alone_and_stops_at_once() {
     let recorded = || fs::read_to_string(place.path("runs/ledger.jsonl")).unwrap_or_default();
     let begun = Instant::now();
     while recorded().lines().count() < 1 {
+        assert_eq!(child.0.as_mut().unwrap().try_wait().unwrap(), None);
         assert!(begun.elapsed() < Duration::from_secs(60), "no cell after a minute");
         sleep(Duration::from_millis(20));
     }

@@ -45,7 +45,7 @@ pub(crate) struct RunArgs {
     /// Threads; the results do not depend on it [default: all cores].
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Run nothing, but join these folders, which hold parts of one sweep, in --out.
+    /// Run nothing, but join in --out what these folders hold, which are parts of one sweep.
     #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "shard")]
     pub(crate) merge: Option<Vec<PathBuf>>,
     /// Print a summary as JSON.
