@@ -144,8 +144,7 @@ fn one_chain(saved: &Saved) -> Option<(usize, String)> {
         return None;
     }
     let (best, chains) = (pick::best(draws), draws.chains().len());
-    let why = "labels of experts can differ between chains";
-    Some((best, format!("chain {} of {chains}, which counts most: {why}", best + 1)))
+    Some((best, format!("chain {} of {chains}, as labels can differ between chains", best + 1)))
 }
 
 fn names(saved: &Saved) -> Vec<String> {
@@ -178,7 +177,7 @@ pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<
         means: (0..k).map(|e| band(e, &mean)).collect(),
         weights: (0..k).map(|e| band(e, &weight)).collect(),
         weight_label: free.into(),
-        note: format!("means with one standard deviation, weights with 90 % intervals{note}"),
+        note: format!("bands: one sd about means, 90 % of draws of weights{note}"),
     })
 }
 
