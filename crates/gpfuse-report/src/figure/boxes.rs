@@ -87,7 +87,12 @@ pub fn boxes(plot: &BoxPlot) -> Scene {
         let shift = (s as f64 - 0.5 * (plot.series.len() as f64 - 1.0)) * wide;
         for group in &series.groups {
             let Some(i) = places.iter().position(|x| *x == group.x) else { continue };
-            let place = Place { frame: &frame, x: frame.x.at(i as f64) + shift, wide: 0.8 * wide };
+            let place = Place {
+                frame: &frame,
+                x: frame.x.at(i as f64) + shift,
+                wide: 0.8 * wide,
+                row: s % 2,
+            };
             place.draw(&mut scene, series, &Look::of(s), group, name);
         }
     }
@@ -150,6 +155,8 @@ struct Place<'a> {
     frame: &'a Frame,
     x: f64,
     wide: f64,
+    /// In which line numbers beside arrows stand: neighbours take turns.
+    row: usize,
 }
 
 impl Place<'_> {
@@ -225,7 +232,8 @@ impl Place<'_> {
         let (tip, back) = (y.at(value), if value > y.high { 7.0 } else { -7.0 });
         let head = [(self.x - 4.5, tip + back), (self.x, tip), (self.x + 4.5, tip + back)];
         let number = short(value);
-        let at = (self.x, tip + 2.0 * back + 4.0);
+        let down = back.signum() * 12.0 * self.row as f64;
+        let at = (self.x, tip + 2.0 * back + 4.0 + down);
         let half = 0.5 * super::ink::width(&number, 10);
         vec![
             curve(&head, look.colour(), 1.8, &[]),
