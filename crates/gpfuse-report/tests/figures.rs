@@ -1,6 +1,8 @@
 //! Laws of the figures: what is drawn is what was given, nothing leaves the page, and no text of a
 //! user becomes markup.
 
+#![allow(clippy::unwrap_used)]
+
 use gpfuse_report::figure::*;
 
 const HOSTILE: &str = "<script>alert(1)</script>&\"'$x$\u{1}";

@@ -2,6 +2,8 @@
 //! densities and weights that sum to one. The seeds are fixed, and the bounds hold for any draws
 //! but for the mass of a density inside its picture, which is far from its bounds here.
 
+#![allow(clippy::unwrap_used)]
+
 use gpfuse::baseline::Predictions;
 use gpfuse::fit::{FitSettings, Fitted, fit, stack};
 use gpfuse::infer::{Quiet, Settings};

@@ -60,7 +60,7 @@ pub fn boxes(plot: &BoxPlot) -> Scene {
     let count = places.len().max(1) as f64;
     let frame = Frame {
         x: Scale::exact(-0.5, count - 0.5, LEFT, WIDTH - EDGE),
-        y: Scale::most(values, top + PLOT, top),
+        y: with_headroom(Scale::most(values.clone(), top + PLOT, top), values),
     };
     let mut scene = page(WIDTH, top + PLOT + 52.0);
     scene.add(heading((EDGE, 26.0), &cut(&plot.labels.title, 15, WIDTH - 2.0 * EDGE)));
@@ -97,6 +97,15 @@ pub fn boxes(plot: &BoxPlot) -> Scene {
         }
     }
     scene
+}
+
+/// Room for arrows and their numbers, at the ends where something is cut.
+fn with_headroom(scale: Scale, values: impl Iterator<Item = f64> + Clone) -> Scale {
+    let room = 0.14 * (scale.high - scale.low);
+    let finite = || values.clone().filter(|v| v.is_finite());
+    let above = if finite().any(|v| v > scale.high) { room } else { 0.0 };
+    let below = if finite().any(|v| v < scale.low) { room } else { 0.0 };
+    Scale { low: scale.low - below, high: scale.high + above, ..scale }
 }
 
 fn entries(plot: &BoxPlot) -> Vec<Entry> {
