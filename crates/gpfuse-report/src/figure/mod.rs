@@ -1,7 +1,18 @@
 //! Figures: drawn as shapes, written whole as SVG or PNG.
 
 mod axis;
+mod boxes;
+mod calibration;
+mod chains;
+mod draws;
+mod effects;
+mod experts;
 mod forest;
+mod frame;
+mod ink;
+mod predictive;
+mod scale;
+mod series;
 
 use std::path::Path;
 
@@ -12,7 +23,16 @@ use kuva::backend::svg::SvgBackend;
 pub use kuva::render::render::Scene;
 
 pub use axis::Bar;
+pub use boxes::{BoxPlot, Group, Series, boxes};
+pub use calibration::{Calibration, calibration};
+pub use chains::{Chains, rank, trace};
+pub use draws::{Drawn, Draws, draws};
+pub use effects::{Effect, Effects, effects};
+pub use experts::{Experts, experts, weights};
 pub use forest::{Kind, Row, forest};
+pub use predictive::{Heat, Predictive, predictive};
+pub(crate) use scale::{most, quantile, short};
+pub use series::{Band, Labels, Quantity};
 
 /// Pixels of a PNG for each unit of the drawing.
 const PIXELS: f32 = 2.0;
@@ -38,10 +58,17 @@ impl Format {
     }
 }
 
+/// A drawing as SVG, which grows and shrinks with the room that a page gives it.
+pub fn svg(scene: &Scene) -> String {
+    let text = SvgBackend::new().with_pretty(true).render_scene(scene);
+    let view = format!("<svg viewBox=\"0 0 {} {}\" ", scene.width, scene.height);
+    text.replacen("<svg ", &view, 1)
+}
+
 /// Write a drawing.
 pub fn write(path: &Path, format: Format, scene: &Scene) -> anyhow::Result<()> {
     let bytes = match format {
-        Format::Svg => SvgBackend::new().with_pretty(true).render_scene(scene).into_bytes(),
+        Format::Svg => svg(scene).into_bytes(),
         Format::Png => RasterBackend::new()
             .with_scale(PIXELS)
             .render_scene(scene)
