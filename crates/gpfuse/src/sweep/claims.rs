@@ -1,0 +1,261 @@
+//! What the paper found, as contrasts over a finished sweep.
+//!
+//! Ajirak, Waxman, Llorente and Djurić (2023) report five findings, and that stacking gets worse
+//! with more experts. Each is here a list of contrasts of mean test NLPD, above zero where the
+//! finding holds. A finding is *seen* if all of its contrasts are surely above zero (p < 0.05
+//! each, one-sided), *not seen* if one is surely below zero or none is surely above, and
+//! *partly seen* otherwise.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::{Contrast, Finished};
+
+/// Whether a finding holds in a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All of its contrasts surely hold.
+    Seen,
+    /// Some of them surely hold, and none is surely reversed.
+    Partly,
+    /// One is surely reversed, or none surely holds.
+    NotSeen,
+    /// The sweep does not have the cells, or one split only.
+    Untested,
+}
+
+/// Which of the paper's figures a finding is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Panel {
+    /// Fig. 2a: against the number of experts.
+    Experts,
+    /// Fig. 2b: against the size of the basis.
+    Size,
+}
+
+/// A finding of the paper, and what a sweep says about it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Claim {
+    /// The finding, in words.
+    pub claim: &'static str,
+    /// The figure behind it.
+    pub panel: Panel,
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// The contrasts that it consists of.
+    pub contrasts: Vec<Contrast>,
+}
+
+/// The names that the paper's methods have as arms of a sweep.
+pub const ARMS: [&str; 5] = ["bhs", "pbhs", "mogpe", "pogpe", "het"];
+const STACKING: [&str; 2] = ["bhs", "pbhs"];
+const JOINT: [&str; 2] = ["mogpe", "pogpe"];
+
+/// The findings on one data set and basis, from the arms named in [`ARMS`], with `ratio` test rows
+/// for each training row.
+pub fn claims(rows: &[Finished], data: &str, basis: &str, ratio: f64) -> Vec<Claim> {
+    let own = rows.iter().filter(|row| row.key.data == data && row.key.basis == basis);
+    let scores = Scores::new(own, ratio);
+    vec![
+        scores.improves(),
+        scores.ahead(),
+        scores.product_beats_mixture(),
+        scores.joint_beats_stacking(),
+        scores.size_helps(),
+        scores.stacking_degrades(),
+    ]
+}
+
+/// Mean NLPD of each split, over seeds.
+type Splits = BTreeMap<usize, f64>;
+
+struct Scores {
+    cells: BTreeMap<(String, usize, usize), Splits>,
+    ratio: f64,
+    /// The size at which the number of experts varies, and these numbers.
+    size: usize,
+    experts: Vec<usize>,
+    /// The number of experts at which the size varies, and these sizes.
+    fixed: usize,
+    sizes: Vec<usize>,
+}
+
+/// Of pairs, the first value that stands with the most second ones, and those.
+fn most(pairs: impl Iterator<Item = (usize, usize)>) -> (usize, Vec<usize>) {
+    let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    pairs.for_each(|(a, b)| {
+        found.entry(a).or_default().insert(b);
+    });
+    let best = found.into_iter().rev().max_by_key(|(_, with)| with.len());
+    best.map_or((0, Vec::new()), |(a, with)| (a, with.into_iter().collect()))
+}
+
+impl Scores {
+    fn new<'a>(rows: impl Iterator<Item = &'a Finished>, ratio: f64) -> Scores {
+        let mut sums: BTreeMap<(String, usize, usize), BTreeMap<usize, (f64, f64)>> =
+            BTreeMap::new();
+        for (row, nlpd) in rows.filter_map(|row| Some((row, row.scored()?))) {
+            let key = (row.key.arm.clone(), row.key.size, row.key.experts);
+            let sum = sums.entry(key).or_default().entry(row.key.split).or_default();
+            *sum = (sum.0 + nlpd, sum.1 + 1.0);
+        }
+        let mean = |splits: BTreeMap<usize, (f64, f64)>| {
+            splits.into_iter().map(|(split, (sum, n))| (split, sum / n)).collect()
+        };
+        let cells: BTreeMap<_, Splits> = sums.into_iter().map(|(k, s)| (k, mean(s))).collect();
+        let paper = || cells.keys().filter(|k| ARMS[..4].contains(&k.0.as_str()));
+        let (size, experts) = most(paper().map(|k| (k.1, k.2)));
+        let (fixed, sizes) = most(paper().map(|k| (k.2, k.1)));
+        Scores { ratio, size, experts, fixed, sizes, cells }
+    }
+
+    fn cell(&self, arm: &str, size: usize, experts: usize) -> Option<&Splits> {
+        let experts = if arm == "het" { 1 } else { experts };
+        self.cells.get(&(arm.to_string(), size, experts))
+    }
+
+    /// A weighted sum of cells, on the splits that all of them have.
+    fn contrast(&self, what: String, parts: &[(f64, &str, usize, usize)]) -> Option<Contrast> {
+        let cells: Vec<(f64, &Splits)> = parts
+            .iter()
+            .map(|(weight, arm, size, k)| Some((*weight, self.cell(arm, *size, *k)?)))
+            .collect::<Option<_>>()?;
+        let splits = cells.first()?.1.keys();
+        let value = |split: &usize| {
+            let terms = cells.iter().map(|(weight, cell)| Some(weight * cell.get(split)?));
+            terms.sum::<Option<f64>>()
+        };
+        Contrast::new(what, &splits.filter_map(value).collect::<Vec<f64>>(), self.ratio)
+    }
+
+    /// The mean of a cell over its splits.
+    fn mean(&self, arm: &str, size: usize, experts: usize) -> Option<f64> {
+        let splits = self.cell(arm, size, experts)?;
+        Some(splits.values().sum::<f64>() / splits.len() as f64)
+    }
+
+    /// The least and the largest number of experts.
+    fn ends(values: &[usize]) -> Option<(usize, usize)> {
+        let (first, last) = (*values.first()?, *values.last()?);
+        (first < last).then_some((first, last))
+    }
+
+    fn improves(&self) -> Claim {
+        let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
+            let gain = |arm: &&str| {
+                let what = format!("{}: K = {few} less K = {many}", name(arm));
+                self.contrast(what, &[(1.0, arm, self.size, few), (-1.0, arm, self.size, many)])
+            };
+            JOINT.iter().map(gain).collect()
+        });
+        claim("MoGPE and PoGPE get better with more experts.", Panel::Experts, contrasts)
+    }
+
+    fn ahead(&self) -> Claim {
+        let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
+            let lead = |weight: f64, k| {
+                [(weight, "pogpe", self.size, k), (-weight, "mogpe", self.size, k)]
+            };
+            let [a, b] = [few, many].map(|k| {
+                let means = JOINT.map(|arm| self.mean(arm, self.size, k));
+                means[1].zip(means[0]).map_or(0.0, |(product, mixture)| product - mixture)
+            });
+            // They are close at few experts if they differ by less than half of what they differ
+            // by at many.
+            let close = [&lead(b.signum(), many)[..], &lead(-2.0 * a.signum(), few)].concat();
+            let what = format!("PoGPE and MoGPE: gap at K = {many} less twice that at K = {few}");
+            vec![
+                self.contrast(what, &close),
+                self.contrast(format!("PoGPE less MoGPE, K = {many}"), &lead(1.0, many)),
+            ]
+        });
+        let words = "MoGPE and PoGPE are close with two experts; with more, MoGPE is ahead.";
+        claim(words, Panel::Experts, contrasts)
+    }
+
+    fn product_beats_mixture(&self) -> Claim {
+        let at = |k: &usize| {
+            let parts = [(1.0, "bhs", self.size, *k), (-1.0, "pbhs", self.size, *k)];
+            self.contrast(format!("BHS less P-BHS, K = {k}"), &parts)
+        };
+        let contrasts = self.experts.iter().map(at).collect();
+        claim("P-BHS beats BHS at every number of experts.", Panel::Experts, contrasts)
+    }
+
+    fn joint_beats_stacking(&self) -> Claim {
+        let at = |(k, joint): (usize, &str)| {
+            let score = |arm: &str| self.mean(arm, self.size, k);
+            let better = STACKING.into_iter().filter(|arm| score(arm).is_some());
+            let best = better.min_by(|a, b| score(a).partial_cmp(&score(b)).unwrap_or(EQUAL))?;
+            let what = format!("{} less {}, K = {k}", name(best), name(joint));
+            self.contrast(what, &[(1.0, best, self.size, k), (-1.0, joint, self.size, k)])
+        };
+        let pairs = self.experts.iter().flat_map(|k| JOINT.map(|joint| (*k, joint)));
+        let words = "Experts learned with their weights beat stacked ones (the better of the two).";
+        claim(words, Panel::Experts, pairs.map(at).collect())
+    }
+
+    fn size_helps(&self) -> Claim {
+        let learned = ["mogpe", "pogpe", "het"];
+        let contrasts = Self::ends(&self.sizes).map_or(Vec::new(), |(few, many)| {
+            let gain = |weight: f64, arm: &'static str| {
+                [(weight, arm, few, self.fixed), (-weight, arm, many, self.fixed)]
+            };
+            let helps = |arm: &'static str| {
+                self.contrast(format!("{}: {few} less {many}", name(arm)), &gain(1.0, arm))
+            };
+            let joint = learned.map(|arm| gain(1.0 / 3.0, arm)).concat();
+            let stacked = STACKING.map(|arm| gain(-1.0, arm)).concat();
+            let what = "mean gain of MoGPE, PoGPE and het, less twice that of BHS and P-BHS";
+            let hardly = self.contrast(what.into(), &[joint, stacked].concat());
+            learned.into_iter().map(helps).chain([hardly]).collect()
+        });
+        let words = "A larger basis helps MoGPE, PoGPE and het, and hardly the stacking methods.";
+        claim(words, Panel::Size, contrasts)
+    }
+
+    fn stacking_degrades(&self) -> Claim {
+        let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
+            let loss = |arm: &&str| {
+                let what = format!("{}: K = {many} less K = {few}", name(arm));
+                self.contrast(what, &[(1.0, arm, self.size, many), (-1.0, arm, self.size, few)])
+            };
+            STACKING.iter().map(loss).collect()
+        });
+        claim("Stacking gets worse with more experts.", Panel::Experts, contrasts)
+    }
+}
+
+const EQUAL: std::cmp::Ordering = std::cmp::Ordering::Equal;
+
+/// The name of an arm in words.
+fn name(arm: &str) -> &str {
+    match arm {
+        "bhs" => "BHS",
+        "pbhs" => "P-BHS",
+        "mogpe" => "MoGPE",
+        "pogpe" => "PoGPE",
+        other => other,
+    }
+}
+
+/// A claim from its contrasts; one that is missing leaves it untested.
+fn claim(claim: &'static str, panel: Panel, contrasts: Vec<Option<Contrast>>) -> Claim {
+    let all = contrasts.len();
+    let contrasts: Vec<Contrast> = contrasts.into_iter().flatten().collect();
+    let tested = all > 0 && contrasts.len() == all && contrasts.iter().all(|c| c.p.is_some());
+    let held = contrasts.iter().filter(|c| c.holds()).count();
+    let verdict = match tested {
+        false => Verdict::Untested,
+        true if held == all => Verdict::Seen,
+        true if held == 0 || contrasts.iter().any(Contrast::reversed) => Verdict::NotSeen,
+        true => Verdict::Partly,
+    };
+    Claim { claim, panel, verdict, contrasts }
+}
+
+#[cfg(test)]
+mod tests;
