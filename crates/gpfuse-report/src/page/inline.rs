@@ -1,0 +1,18 @@
+//! A drawing made ready to stand inside a page.
+
+use crate::figure::{self, Scene};
+
+use super::html::escape;
+
+/// The SVG of a drawing with a name for those who do not see it, and with the names inside it made
+/// its own, since all drawings of a page share one space of names.
+pub(super) fn inline(scene: &Scene, id: &str, name: &str) -> String {
+    let text = figure::svg(scene);
+    let mut label = String::new();
+    escape(name, &mut label);
+    // Quotes inside texts are escaped, so that what follows stands in attributes only.
+    text.replace(" id=\"", &format!(" id=\"{id}-"))
+        .replace("=\"url(#", &format!("=\"url(#{id}-"))
+        .replace("href=\"#", &format!("href=\"#{id}-"))
+        .replacen("<svg ", &format!("<svg role=\"group\" aria-label=\"{label}\" "), 1)
+}
