@@ -11,8 +11,8 @@ const SCRIPT: &str = include_str!("web/page.js");
 
 /// The SHA-256 of the style and of the script, by which the browser knows them: no other style and
 /// no other script is used or run, whatever a column of a table is called.
-const STYLE_HASH: &str = "STYLEHASH";
-const SCRIPT_HASH: &str = "SCRIPTHASH";
+const STYLE_HASH: &str = "Yh7wSJOtJd/XC3UdtPTDeBgMoC+KUKwTLdrYgrYPHfU=";
+const SCRIPT_HASH: &str = "TrcMnCa6QJrOhlGU00mtoYOthh9KmQrrbw1moOG0A+Q=";
 
 /// Write a page as HTML. All its texts are escaped.
 pub fn html(page: &Document) -> anyhow::Result<String> {
@@ -25,7 +25,7 @@ pub fn html(page: &Document) -> anyhow::Result<String> {
          img-src data:; base-uri 'none'; form-action 'none'"
     );
     let filled = templates.get_template("page.html")?.render(context! {
-        page,
+        page => Value::from_serialize(page),
         policy,
         style => STYLE,
         script => SCRIPT,
