@@ -1,4 +1,4 @@
-//! The files of gpfuse: tables of numbers, and the model file.
+//! The files of gpfuse: tables of numbers, the model file, and the folder of a sweep.
 //!
 //! Reading never trusts a file: whatever its bytes, the outcome is a table or model, or an
 //! error that names the file, the place and the cure. Writing is atomic: a file is complete,
@@ -6,6 +6,8 @@
 
 pub mod atomic;
 mod guard;
+pub mod ledger;
 pub mod model_file;
 mod nc;
+pub mod sweep_file;
 pub mod table;

@@ -31,6 +31,8 @@ pub enum Purpose {
     Bootstrap = 9,
     /// Coefficients that were integrated out, drawn given all else; one stream per chain.
     Conditional = 11,
+    /// Which rows of a sweep's data are test rows; one stream per split.
+    Split = 12,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.

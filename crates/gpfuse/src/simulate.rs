@@ -29,7 +29,7 @@ use prior::Prior;
 
 /// Settings of the generator; the defaults are those of the paper.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
-#[serde(deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Simulate {
     /// Rows.
     pub n: usize,

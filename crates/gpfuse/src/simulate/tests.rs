@@ -134,7 +134,7 @@ fn bad_settings_are_refused_by_name() {
 fn settings_round_trip_and_unknown_keys_are_refused() {
     let json = serde_json::to_string(&small()).unwrap();
     assert_eq!(serde_json::from_str::<Simulate>(&json).unwrap(), small());
-    let partial: Simulate = serde_json::from_str(r#"{"mean_lengthscale": 0.3}"#).unwrap();
+    let partial: Simulate = serde_json::from_str(r#"{"mean-lengthscale": 0.3}"#).unwrap();
     assert_eq!(partial, Simulate { mean_lengthscale: 0.3, ..Simulate::default() });
     assert!(serde_json::from_str::<Simulate>(r#"{"lengthscale": 0.3}"#).is_err());
 }

@@ -1,11 +1,25 @@
 //! Many fits of one study: cells, each a fit and its scores, and what they say together.
+//!
+//! A [`Cell`] is run by [`run_cell`], many by [`run_all`], which hands each [`Finished`] cell to
+//! a [`Sink`] as soon as it is there. Nothing but the seconds depends on the order of the cells,
+//! on the threads or on what ran before.
 
+mod cell;
 mod claims;
 mod contrast;
+mod cost;
 mod finished;
 mod key;
+mod run;
+mod split;
+mod work;
 
+pub use cell::{Cell, Given, Table};
 pub use claims::{ARMS, Claim, Panel, Verdict, claims};
 pub use contrast::{Contrast, LEVEL};
+pub use cost::{cost, share};
 pub use finished::Finished;
 pub use key::Key;
+pub use run::run_cell;
+pub use split::test_rows;
+pub use work::{Ended, Sink, run_all};

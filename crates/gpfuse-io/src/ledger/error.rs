@@ -1,0 +1,93 @@
+//! What can be wrong with the folder of a sweep, each case with its cure.
+
+use std::io;
+use std::path::Path;
+
+use crate::atomic::WriteError;
+use crate::guard::first_line;
+use crate::model_file::ModelFileError;
+use crate::sweep_file::SweepFileError;
+
+/// Why the folder of a sweep cannot be read or written.
+#[allow(missing_docs)] // The fields are what the message shows.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// A file cannot be written: no space, no permission.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A file cannot be read.
+    #[error("`{path}`: cannot be read ({cause}): check the file and its permissions")]
+    Read { path: String, cause: String },
+    /// The folder cannot be made.
+    #[error("cannot make the folder `{path}` ({cause}): choose another place")]
+    NoFolder { path: String, cause: String },
+    /// There is no sweep in the folder.
+    #[error("`{path}`: is not the folder of a sweep: it has no `settings.toml`")]
+    NoSweep { path: String },
+    /// There are results without their settings.
+    #[error(
+        "`{path}`: has a `ledger.jsonl` but no `settings.toml`: put that back, or choose another \
+         folder"
+    )]
+    NoSettings { path: String },
+    /// Another process writes there.
+    #[error(
+        "`{path}`: another gpfuse is at work in this folder: wait until it ends, or choose \
+         another folder"
+    )]
+    Busy { path: String },
+    /// The file system has no locks.
+    #[error("`{path}`: cannot be locked ({cause}): choose a folder on another file system")]
+    NoLock { path: String, cause: String },
+    /// A row that cannot be read, and is not the last.
+    #[error("`{path}`, line {line}: is no row of a sweep ({problem}): take the line out")]
+    Row { path: String, line: usize, problem: String },
+    /// Two rows of one cell.
+    #[error("`{path}`, line {line}: is a second row of the cell {cell}: take one out")]
+    Twice { path: String, line: usize, cell: String },
+    /// The settings of the folder cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SweepFileError),
+    /// The folder belongs to other settings.
+    #[error(
+        "`{path}` holds a sweep with other settings: {difference}. Choose another folder, or go \
+         on as it was begun: gpfuse sweep {path}/settings.toml --out {path}"
+    )]
+    Other { path: String, difference: String },
+    /// The folder belongs to another version.
+    #[error(
+        "`{path}` holds results of gpfuse {there}, and this is {here}: their numbers may differ. \
+         Go on with {there}, or choose another folder"
+    )]
+    Version { path: String, there: String, here: String },
+    /// Parts of different sweeps.
+    #[error("`{first}` and `{second}` are parts of different sweeps: {difference}")]
+    Parts { first: String, second: String, difference: String },
+    /// Parts that disagree about a cell.
+    #[error(
+        "`{first}` and `{second}` disagree about the cell {cell}: `{column}` is {there} and \
+         {here}. Take it out of one of the two `ledger.jsonl`, and find out which machine is wrong"
+    )]
+    Disagree {
+        first: String,
+        second: String,
+        cell: String,
+        column: String,
+        there: String,
+        here: String,
+    },
+    /// A model cannot be written.
+    #[error(transparent)]
+    Model(#[from] ModelFileError),
+}
+
+impl LedgerError {
+    pub(super) fn read(path: &Path, cause: &io::Error) -> LedgerError {
+        let cause = first_line(&cause.to_string());
+        LedgerError::Read { path: path.display().to_string(), cause }
+    }
+
+    pub(super) fn write(path: &Path, cause: &io::Error) -> LedgerError {
+        LedgerError::Write(WriteError::new(path, cause))
+    }
+}

@@ -1,0 +1,98 @@
+//! Joins parts of one sweep.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use gpfuse::sweep::{Finished, Key};
+use serde_json::Value;
+
+use super::{DATA, Folder, Ledger, LedgerError, MODELS};
+use crate::sweep_file::difference;
+
+/// Join the parts of a sweep in the folder `out`, which may hold a part already.
+///
+/// # Errors
+/// If the parts are of different settings or versions, or disagree about a cell; `out` is then as
+/// it was.
+pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger, LedgerError> {
+    let folders = parts.iter().map(|p| Folder::read(p)).collect::<Result<Vec<Folder>, _>>()?;
+    let Some(first) = folders.first() else {
+        return Err(LedgerError::NoSweep { path: out.display().to_string() });
+    };
+    for other in &folders[1..] {
+        let found = match first.version == other.version {
+            true => difference(&first.file, &other.file),
+            false => Some(format!(
+                "`version` is \"{}\" there and \"{}\" here",
+                first.version, other.version
+            )),
+        };
+        if let Some(difference) = found {
+            let name = |folder: &Folder| folder.path.display().to_string();
+            let (first, second) = (name(first), name(other));
+            return Err(LedgerError::Parts { first, second, difference });
+        }
+    }
+    let mut known: HashMap<Key, (&Path, &Finished)> = HashMap::new();
+    for (folder, row) in rows(&folders) {
+        let known = known.entry(row.key.clone()).or_insert((&folder.path, row));
+        agree(known.0, known.1, &folder.path, row)?;
+    }
+    let mut ledger = Ledger::open(out, &first.file)?;
+    let there: HashMap<Key, Finished> =
+        ledger.rows().iter().map(|row| (row.key.clone(), row.clone())).collect();
+    for (folder, row) in rows(&folders) {
+        if let Some(own) = there.get(&row.key) {
+            agree(out, own, &folder.path, row)?;
+        }
+    }
+    for folder in &folders {
+        for path in folder.data.values() {
+            ledger.copy(path, DATA)?;
+        }
+        for path in folder.models.values() {
+            ledger.copy(path, MODELS)?;
+        }
+    }
+    let mut recorded: HashSet<Key> = there.into_keys().collect();
+    for (_, row) in rows(&folders) {
+        if recorded.insert(row.key.clone()) {
+            ledger.record(row.clone())?;
+        }
+    }
+    Ok(ledger)
+}
+
+fn rows(folders: &[Folder]) -> impl Iterator<Item = (&Folder, &Finished)> {
+    folders.iter().flat_map(|folder| folder.rows.iter().map(move |row| (folder, row)))
+}
+
+/// Two rows of one cell must be equal but for the seconds.
+fn agree(
+    first: &Path,
+    there: &Finished,
+    second: &Path,
+    here: &Finished,
+) -> Result<(), LedgerError> {
+    let same = |row: &Finished| Finished { fit_seconds: 0.0, predict_seconds: 0.0, ..row.clone() };
+    if same(there) == same(here) {
+        return Ok(());
+    }
+    let fields = |row: &Finished| match serde_json::to_value(same(row)) {
+        Ok(Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let (a, b) = (fields(there), fields(here));
+    let column = a.keys().find(|name| a.get(*name) != b.get(*name)).cloned().unwrap_or_default();
+    let show = |of: &serde_json::Map<String, Value>| {
+        of.get(&column).map_or("missing".into(), Value::to_string)
+    };
+    Err(LedgerError::Disagree {
+        first: first.display().to_string(),
+        second: second.display().to_string(),
+        cell: there.key.to_string(),
+        there: show(&a),
+        here: show(&b),
+        column,
+    })
+}

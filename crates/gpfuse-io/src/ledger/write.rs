@@ -1,0 +1,168 @@
+//! The folder of a sweep as its one writer sees it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use gpfuse::sweep::{Finished, Key};
+
+use super::folder::{model, settings};
+use super::log::{self, Log};
+use super::{DATA, LOCK, LedgerError, MODELS, RESULTS, ROWS, SETTINGS, results};
+use crate::atomic::atomic_write;
+use crate::guard::first_line;
+use crate::model_file::{self, Saved, Training};
+use crate::sweep_file::{SweepFile, difference};
+use crate::table::write_csv;
+
+/// What stands above the settings.
+const HEAD: &str = "# The settings of this sweep, as used. `gpfuse sweep` takes this file again.\n\n";
+
+/// A folder that is being written, locked against others.
+pub struct Ledger {
+    folder: PathBuf,
+    rows: Vec<Finished>,
+    log: Log,
+    /// A half-written row was found and cut off.
+    cut: bool,
+    // Holding it is its use.
+    _lock: File,
+}
+
+impl Ledger {
+    /// Open or make the folder of a sweep.
+    ///
+    /// # Errors
+    /// If another process writes there, or it holds a sweep with other settings or of another
+    /// version.
+    pub fn open(folder: &Path, file: &SweepFile) -> Result<Ledger, LedgerError> {
+        let name = || folder.display().to_string();
+        fs::create_dir_all(folder).map_err(|e| {
+            LedgerError::NoFolder { path: name(), cause: first_line(&e.to_string()) }
+        })?;
+        let lock = lock(folder)?;
+        remove_leftovers(folder);
+        match settings(folder)? {
+            Some((_, there)) => same(folder, &there, file)?,
+            None if folder.join(ROWS).exists() => {
+                return Err(LedgerError::NoSettings { path: name() });
+            }
+            None => write_settings(folder, file)?,
+        }
+        for part in [DATA, MODELS] {
+            let path = folder.join(part);
+            fs::create_dir_all(&path).map_err(|e| LedgerError::write(&path, &e))?;
+            remove_leftovers(&path);
+        }
+        let path = folder.join(ROWS);
+        let found = log::read(&path)?;
+        let log = Log::open(&path, &found)?;
+        let (rows, cut) = (found.rows, found.half);
+        Ok(Ledger { folder: folder.into(), rows, log, cut, _lock: lock })
+    }
+
+    /// The finished cells, in the order in which they were recorded.
+    pub fn rows(&self) -> &[Finished] {
+        &self.rows
+    }
+
+    /// Whether a half-written row was found, which is cut off: its cell runs again.
+    pub fn was_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Record a finished cell: when this returns, it is on the disk.
+    pub fn record(&mut self, row: Finished) -> Result<(), LedgerError> {
+        self.log.append(&row)?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Write the rows of a data set, unless they are there.
+    pub fn data(
+        &self,
+        name: &str,
+        columns: &[&str],
+        values: &[&[f64]],
+    ) -> Result<(), LedgerError> {
+        let path = self.folder.join(DATA).join(format!("{name}.csv"));
+        if !path.is_file() {
+            write_csv(Some(&path), columns, values)?;
+        }
+        Ok(())
+    }
+
+    /// Write the model of a cell. To be done before its row is recorded.
+    pub fn keep(
+        &self,
+        key: &Key,
+        saved: &Saved,
+        training: Training<'_>,
+    ) -> Result<(), LedgerError> {
+        Ok(model_file::save(&model(&self.folder, key), saved, training)?)
+    }
+
+    /// Write the sorted table; returns its path.
+    pub fn results(&self) -> Result<PathBuf, LedgerError> {
+        let path = self.folder.join(RESULTS);
+        let mut rows: Vec<&Finished> = self.rows.iter().collect();
+        rows.sort_by(|a, b| a.key.cmp(&b.key));
+        results::write(&path, &rows)?;
+        Ok(path)
+    }
+
+    /// Copy a file of another folder to the same place here, unless it is there.
+    pub(super) fn copy(&self, from: &Path, part: &str) -> Result<(), LedgerError> {
+        let Some(name) = from.file_name() else { return Ok(()) };
+        let to = self.folder.join(part).join(name);
+        if to.is_file() {
+            return Ok(());
+        }
+        let bytes = fs::read(from).map_err(|e| LedgerError::read(from, &e))?;
+        Ok(atomic_write(&to, |out| out.write_all(&bytes))?)
+    }
+}
+
+fn lock(folder: &Path) -> Result<File, LedgerError> {
+    let path = folder.join(LOCK);
+    let open = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+    let file = open.map_err(|e| LedgerError::write(&path, &e))?;
+    let path = folder.display().to_string();
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LedgerError::Busy { path }),
+        Err(TryLockError::Error(e)) => {
+            Err(LedgerError::NoLock { path, cause: first_line(&e.to_string()) })
+        }
+    }
+}
+
+/// Temporary files of a writer that was killed.
+fn remove_leftovers(folder: &Path) {
+    let Ok(all) = fs::read_dir(folder) else { return };
+    for entry in all.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(".gpfuse-") && name.ends_with(".tmp") {
+            // Only room is lost if it stays.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Refuse a folder of other settings or of another version.
+fn same(folder: &Path, there: &SweepFile, here: &SweepFile) -> Result<(), LedgerError> {
+    let path = folder.display().to_string();
+    if there.version != here.version {
+        let name = |file: &SweepFile| file.version.clone().unwrap_or("an unknown version".into());
+        return Err(LedgerError::Version { path, there: name(there), here: name(here) });
+    }
+    match difference(there, here) {
+        Some(difference) => Err(LedgerError::Other { path, difference }),
+        None => Ok(()),
+    }
+}
+
+fn write_settings(folder: &Path, file: &SweepFile) -> Result<(), LedgerError> {
+    let path = folder.join(SETTINGS);
+    let text = file.text().map_err(|e| LedgerError::write(&path, &std::io::Error::other(e)))?;
+    Ok(atomic_write(&path, |out| write!(out, "{HEAD}{text}"))?)
+}

@@ -1,0 +1,121 @@
+//! What a sweep cannot be asked for.
+
+use super::{Source, Study, SweepFile};
+
+/// The most splits, which a seed of a sweep has room for.
+const MOST_SPLITS: usize = 1000;
+
+/// The largest seed, so that those of the fits are whole numbers in every file.
+const LARGEST_SEED: u64 = 1_000_000_000_000;
+
+/// The name of the part at fault, and what is wrong with it.
+type Fault = (String, String);
+
+impl SweepFile {
+    /// Refuse names that do not fit together and lists without an entry.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let arms: Vec<&str> = self.arm.iter().map(|arm| arm.name.as_str()).collect();
+        let studies: Vec<&str> = self.study.iter().map(|study| study.name.as_str()).collect();
+        let data: Vec<&str> = self.data.keys().map(String::as_str).collect();
+        for (what, names) in [("data", &data), ("arm", &arms), ("study", &studies)] {
+            if names.is_empty() {
+                let form = if what == "data" { "[data.NAME]" } else { &format!("[[{what}]]") };
+                return Err((String::new(), format!("there is no {form}: add one")));
+            }
+            for (i, name) in names.iter().enumerate() {
+                named(what, name)?;
+                if names[..i].contains(name) {
+                    let problem = format!("{what} `{name}` stands twice: rename one");
+                    return Err(((*name).into(), problem));
+                }
+            }
+        }
+        for (name, source) in &self.data {
+            source.check().map_err(|problem| (name.clone(), format!("data `{name}`: {problem}")))?;
+        }
+        for study in &self.study {
+            study.check(&data, &arms).map_err(|problem| {
+                (study.name.clone(), format!("study `{}`: {problem}", study.name))
+            })?;
+        }
+        let keys = self.keys();
+        match self.keep.iter().find(|keep| keys.binary_search(&keep.key()).is_err()) {
+            Some(keep) => {
+                let problem = format!("[[keep]] {}: no study has this cell", keep.key());
+                Err((String::new(), problem))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Names become parts of file names.
+fn named(what: &str, name: &str) -> Result<(), Fault> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !name.is_empty() && name.len() <= 60 && !name.starts_with('.') && name.chars().all(plain) {
+        return Ok(());
+    }
+    let problem = format!(
+        "{what} `{}` is no name: use letters, digits, `-` and `_`, up to 60",
+        name.escape_debug()
+    );
+    Err((name.into(), problem))
+}
+
+impl Source {
+    fn check(&self) -> Result<(), String> {
+        let given = [self.simulate.is_some(), self.table.is_some(), self.frozen.is_some()];
+        if given.iter().filter(|given| **given).count() != 1 {
+            return Err("give one of `simulate`, `table` and `frozen`".into());
+        }
+        if self.table.is_some() != self.target.is_some() {
+            return Err("a `table` needs its `target`, and nothing else has one".into());
+        }
+        if self.inputs.is_some() && self.table.is_none() {
+            return Err("`inputs` are those of a `table`".into());
+        }
+        if !(1..=MOST_SPLITS).contains(&self.splits) {
+            return Err(format!("`splits` is {}: use 1 to {MOST_SPLITS}", self.splits));
+        }
+        if !(self.test > 0.0 && self.test < 1.0) {
+            return Err(format!("`test` is {}: use a share between 0 and 1", self.test));
+        }
+        Ok(())
+    }
+}
+
+impl Study {
+    fn check(&self, data: &[&str], arms: &[&str]) -> Result<(), String> {
+        for (what, known, used) in [("data", data, &self.data), ("arms", arms, &self.arms)] {
+            if let Some(name) = used.iter().find(|name| !known.contains(&name.as_str())) {
+                let known = known.join(", ");
+                return Err(format!("`{what}` names `{name}`, which is not there: use {known}"));
+            }
+        }
+        let sized = match self.basis.as_str() {
+            "rff" | "hilbert" => true,
+            "exact" => false,
+            other => return Err(format!("`basis` is `{other}`: use rff, hilbert or exact")),
+        };
+        if sized == self.sizes.is_empty() {
+            return Err(match sized {
+                true => format!("`sizes` is empty: say how large the {} basis is", self.basis),
+                false => "the exact basis has no `sizes`: leave them out".into(),
+            });
+        }
+        let lists = [
+            ("data", self.data.is_empty()),
+            ("arms", self.arms.is_empty()),
+            ("experts", self.experts.is_empty()),
+            ("seeds", self.seeds.is_empty()),
+            ("splits", self.splits == Some(0)),
+        ];
+        if let Some((name, _)) = lists.iter().find(|(_, empty)| *empty) {
+            return Err(format!("`{name}` is empty: it would have no cells"));
+        }
+        match self.seeds.iter().find(|seed| **seed > LARGEST_SEED) {
+            Some(seed) => Err(format!("seed {seed} is too large: use up to {LARGEST_SEED}")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Roughly how long cells take, and fair shares of them.
+
+use super::Cell;
+use crate::fit::BasisChoice;
+use crate::infer::{Sampler, Start};
+
+/// Leapfrog steps that a trajectory is thought to have where the depth limit allows more.
+const STEPS: f64 = 127.0;
+
+/// Roughly how long a cell takes, in no particular unit: draws x steps x rows x functions of the
+/// basis x GPs. It orders cells and weighs progress, and no result depends on it.
+pub fn cost(cell: &Cell) -> f64 {
+    let set = &cell.settings;
+    let (own, sampler) = (cell.train.len() as f64, &set.sampler);
+    let k = if set.method.learns_experts() { cell.key.experts as f64 } else { 0.0 };
+    // Given experts have their own share of the rows, and only their weights are sampled.
+    let rows = match (&cell.given, k > 0.0) {
+        (None, false) => own * set.expert.hold_out,
+        _ => own,
+    };
+    // A mean, a log sd and a gate each; one expert needs no gate.
+    let gps = match (k > 0.0, cell.key.experts) {
+        (true, 1) => 2.0,
+        (true, k) => 3.0 * k as f64,
+        (false, k) => k as f64,
+    };
+    let functions = match set.basis {
+        BasisChoice::Rff => 2.0 * cell.key.size as f64,
+        BasisChoice::Hilbert => (cell.key.size as f64).powi(cell.table.inputs as i32),
+        _ => rows,
+    };
+    let steps = match sampler.sampler {
+        Sampler::Hmc => (2.0_f64).powi(sampler.hmc_depth as i32) - 1.0,
+        _ => ((2.0_f64).powi(sampler.max_depth as i32) - 1.0).min(STEPS),
+    };
+    let starts = match sampler.start {
+        Start::Prior => 0.0,
+        _ => (sampler.candidates * sampler.start_steps) as f64,
+    };
+    let draws = sampler.chains as f64 * (sampler.warmup as f64 + sampler.draws as f64 + starts);
+    let fit = draws * steps * rows * gps * functions;
+    // Every draw is a component of the prediction at every test row, sorted for its score.
+    let scored = (sampler.chains * sampler.draws * cell.test.len()) as f64;
+    let experts = if k == 0.0 && cell.given.is_none() {
+        let each = own * (1.0 - set.expert.hold_out) / cell.key.experts as f64;
+        1000.0 * cell.key.experts as f64 * each.powi(3)
+    } else {
+        0.0
+    };
+    fit + 100.0 * scored * (1.0 + k) + experts
+}
+
+/// The `i`-th of `n` shares, from 1: every n-th of the cells sorted by their cost, so that the
+/// shares cost about the same. Together they are all cells, each once.
+pub fn share(mut cells: Vec<Cell>, i: usize, n: usize) -> Vec<Cell> {
+    longest_first(&mut cells);
+    cells.into_iter().skip(i.saturating_sub(1)).step_by(n.max(1)).collect()
+}
+
+/// Sort by cost, equals by their keys.
+pub(super) fn longest_first(cells: &mut [Cell]) {
+    cells.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then_with(|| a.key.cmp(&b.key)));
+}

@@ -1,0 +1,137 @@
+//! One cell, run: fitted and scored, or the reason why not.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use super::{Cell, Finished};
+use crate::fit::{CheckedFit, Fitted, fit, stack};
+use crate::infer::Monitor;
+use crate::metrics::Scores;
+use crate::{Error, Result};
+
+/// Fit and score a cell; with it comes the model where the cell asks for it. An error or a panic
+/// is a finished cell that says so. None if the monitor stopped it.
+pub fn run_cell(
+    cell: &Cell,
+    threads: usize,
+    monitor: &dyn Monitor,
+) -> Option<(Finished, Option<Fitted>)> {
+    let begun = Instant::now();
+    // What a panic leaves behind is dropped here; the cell itself is only read.
+    let outcome = catch_unwind(AssertUnwindSafe(|| fit_and_score(cell, threads, monitor)));
+    let outcome = outcome.unwrap_or_else(|panic| Err(Error::Worker(message(panic.as_ref()))));
+    match outcome {
+        Ok(None) => None,
+        Ok(Some((finished, fitted))) => Some((finished, cell.keep.then_some(fitted))),
+        // Where the chains were stopped, what they could not do is no fault of the cell.
+        Err(_) if monitor.cancelled() => None,
+        Err(e) => {
+            let finished = blank(cell, e.to_string(), begun.elapsed().as_secs_f64());
+            Some((finished, None))
+        }
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    text.lines().next().unwrap_or_default().into()
+}
+
+fn fit_and_score(
+    cell: &Cell,
+    threads: usize,
+    monitor: &dyn Monitor,
+) -> Result<Option<(Finished, Fitted)>> {
+    let settings = on_threads(&cell.settings, threads)?;
+    let (x, y) = cell.table.pick(&cell.train);
+    let (x_test, y_test) = cell.table.pick(&cell.test);
+    let d = cell.table.inputs;
+    let begun = Instant::now();
+    let fitted = match cell.given.as_deref().filter(|_| !settings.method.learns_experts()) {
+        Some(given) => stack(&x, d, &y, given.names(), &given.train, &settings, monitor)?,
+        None => fit(&x, d, &y, &settings, monitor)?,
+    };
+    if fitted.draws.interrupted() {
+        return Ok(None);
+    }
+    let (fit_seconds, begun) = (begun.elapsed().as_secs_f64(), Instant::now());
+    let said = cell.given.as_deref().map(|given| &given.test);
+    let said = said.filter(|_| !settings.method.learns_experts());
+    let scores = fitted.evaluate(&x_test, said, &y_test)?;
+    if let Some(row) = scores.losses.iter().position(|l| !l[0].is_finite()) {
+        let row = cell.test[row] + 1;
+        let problem = format!("row {row}: the density is 0 or no number: drop the row");
+        return Err(Error::Data(problem));
+    }
+    let mut finished = blank(cell, String::new(), fit_seconds);
+    finished.predict_seconds = begun.elapsed().as_secs_f64();
+    score(&mut finished, &scores);
+    judge(&mut finished, &fitted);
+    Ok(Some((finished, fitted)))
+}
+
+fn on_threads(settings: &CheckedFit, threads: usize) -> Result<CheckedFit> {
+    let mut settings = (**settings).clone();
+    settings.sampler.threads = threads;
+    settings.check()
+}
+
+/// A cell without scores.
+fn blank(cell: &Cell, error: String, fit_seconds: f64) -> Finished {
+    Finished {
+        key: cell.key.clone(),
+        method: cell.settings.method.name().into(),
+        nlpd: None,
+        nlpd_se: None,
+        nlpd_mcse: None,
+        crps: None,
+        rmse: None,
+        coverage_50: None,
+        coverage_80: None,
+        coverage_95: None,
+        passed: None,
+        rhat_median: None,
+        rhat_max: None,
+        ess_median: None,
+        divergences: None,
+        leapfrogs: None,
+        chain_weights: String::new(),
+        error,
+        version: env!("CARGO_PKG_VERSION").into(),
+        fit_seconds,
+        predict_seconds: 0.0,
+    }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|v| v.is_finite())
+}
+
+fn score(out: &mut Finished, scores: &Scores) {
+    out.nlpd = finite(scores.nlpd.value);
+    out.nlpd_se = scores.nlpd.se.and_then(finite);
+    out.nlpd_mcse = scores.nlpd.mcse.and_then(finite);
+    out.crps = finite(scores.crps.value);
+    out.rmse = finite(scores.rmse.value);
+    let [half, most, nearly_all] = scores.coverage.map(|c| finite(c.value));
+    (out.coverage_50, out.coverage_80, out.coverage_95) = (half, most, nearly_all);
+}
+
+fn judge(out: &mut Finished, fitted: &Fitted) {
+    let found = &fitted.diagnostics;
+    // A mode has no chains to judge.
+    let Some(rows) = found.quantities.iter().find(|q| q.name.contains("likelihood")) else {
+        return;
+    };
+    out.passed = Some(found.passed());
+    out.rhat_median = finite(rows.rhat_median);
+    out.rhat_max = finite(rows.rhat_max);
+    out.ess_median = finite(rows.ess_bulk_median);
+    out.divergences = Some(found.divergences);
+    out.leapfrogs = finite(found.steps);
+    let weights = fitted.draws.weights().unwrap_or_default();
+    let weights: Vec<String> = weights.iter().map(|w| format!("{w:.4}")).collect();
+    out.chain_weights = weights.join(" ");
+}
