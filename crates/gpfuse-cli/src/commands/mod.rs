@@ -6,6 +6,7 @@ mod evaluate;
 mod fit;
 mod inspect;
 mod predict;
+mod report;
 mod simulate;
 mod stack;
 mod training;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Report(args) => report::run(&args),
     }
 }
 

@@ -1,7 +1,9 @@
 //! The figures of a sweep: the paper's, the same with our variants, and the input range.
 
 use super::groups::{Group, groups};
-use super::input::{Study, Sweep, Vary, basis_name, size_name};
+use gpfuse_io::sweep_file::{Study, Vary};
+
+use super::input::{Sweep, basis_name, holds, placed, places, size_name, title};
 use crate::figure::{self, BoxPlot, Labels, Series};
 use crate::page::Album;
 use crate::page::document::{Block, Section};
@@ -18,8 +20,8 @@ pub(super) fn name(sweep: &Sweep, study: &Study) -> String {
     let basis = basis_name(&study.basis);
     let paper = study.arms.iter().any(|arm| !sweep.ours(arm));
     match study.vary {
-        _ if !paper || study.places() < 2 || study.data.len() > 1 => {
-            format!("{} ({basis})", study.title)
+        _ if !paper || places(study) < 2 || study.data.len() > 1 => {
+            format!("{} ({basis})", title(study))
         }
         Vary::Experts => format!("Fig. 2a, {basis}"),
         Vary::Size => format!("Fig. 2b, {basis}"),
@@ -28,7 +30,7 @@ pub(super) fn name(sweep: &Sweep, study: &Study) -> String {
 
 /// Whether a study has anything to show.
 pub(super) fn shown(sweep: &Sweep, study: &Study) -> bool {
-    sweep.rows.iter().any(|row| study.holds(&row.key) && row.scored().is_some())
+    sweep.folder.rows.iter().any(|row| holds(study, &row.key) && row.scored().is_some())
 }
 
 /// A study whose arms are all ours.
@@ -38,7 +40,7 @@ fn own(sweep: &Sweep, study: &Study) -> bool {
 
 /// The figures against the number of experts and the size of the basis.
 pub(super) fn paper(sweep: &Sweep, album: &mut Album) -> Section {
-    let studies = sweep.studies.iter().filter(|s| s.data.len() == 1 && !own(sweep, s));
+    let studies = sweep.folder.file.study.iter().filter(|s| s.data.len() == 1 && !own(sweep, s));
     let words = "Boxes show the median and the quartiles over splits, whiskers the least and the \
                  largest value. The line is het, one GP with input-dependent noise, and its band \
                  the quartiles. Point at a mark, or reach it with Tab and the arrow keys, to see \
@@ -51,7 +53,9 @@ pub(super) fn paper(sweep: &Sweep, album: &mut Album) -> Section {
 /// Our own variants beside the paper's methods.
 pub(super) fn ours(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     let studies: Vec<&Study> = sweep
-        .studies
+        .folder
+        .file
+        .study
         .iter()
         .filter(|s| s.data.len() == 1 && own(sweep, s) && shown(sweep, s))
         .collect();
@@ -66,11 +70,11 @@ pub(super) fn ours(sweep: &Sweep, album: &mut Album) -> Option<Section> {
 }
 
 fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
-    let all = groups(&sweep.rows);
+    let all = groups(&sweep.folder.rows);
     let beside = own(sweep, study);
     let listed = |arm: &str| study.arms.iter().any(|a| a == arm) || (beside && !sweep.ours(arm));
     let here: Vec<&Group<'_>> =
-        all.iter().filter(|g| study.place(g.key, g.single()) && listed(&g.key.arm)).collect();
+        all.iter().filter(|g| placed(study, g.key, g.single()) && listed(&g.key.arm)).collect();
     let is_line = |arm: &str| !sweep.ours(arm) && single(&here, arm);
     let arms = order(sweep, &here);
     let x = |g: &Group<'_>| match study.vary {
@@ -92,7 +96,7 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
         Vary::Size => format!("{basis}: {}", size_name(&study.basis)),
     };
     let plot = BoxPlot {
-        labels: Labels::new(&format!("{} ({basis})", study.title), &axis, "NLPD (nats per row)"),
+        labels: Labels::new(&format!("{} ({basis})", title(study)), &axis, "NLPD (nats per row)"),
         series: arms.iter().filter(|arm| !is_line(arm)).map(series).collect(),
         line: arms.iter().find(|arm| is_line(arm)).map(series),
     };
@@ -109,7 +113,7 @@ fn single(groups: &[&Group<'_>], arm: &str) -> bool {
 fn order(sweep: &Sweep, groups: &[&Group<'_>]) -> Vec<String> {
     let found = |name: &String| groups.iter().any(|g| g.key.arm == *name);
     let mut arms: Vec<String> =
-        sweep.arms.iter().map(|a| a.name.clone()).filter(|name| found(name)).collect();
+        sweep.folder.file.arm.iter().map(|a| a.name.clone()).filter(|name| found(name)).collect();
     for group in groups {
         if !arms.contains(&group.key.arm) {
             arms.push(group.key.arm.clone());
@@ -122,27 +126,33 @@ fn caption(study: &Study, groups: &[&Group<'_>]) -> String {
     let splits = groups.iter().map(|g| g.scores().len()).max().unwrap_or(0);
     let missing: usize = groups.iter().map(|g| g.rows.len() - g.scores().len()).sum();
     let fixed = match (study.vary, &study.sizes[..], &study.experts[..]) {
-        (Vary::Experts, [size], _) if *size > 0 => format!(" at {size} {}", size_name(&study.basis)),
+        (Vary::Experts, [size], _) if *size > 0 => {
+            format!(" at {size} {}", size_name(&study.basis))
+        }
         (Vary::Size, _, [k]) => format!(" with K = {k}"),
         _ => String::new(),
     };
     let missing = match missing {
         0 => String::new(),
-        n => format!(" {} failed and {} left out.", count(n, "cell"), if n == 1 { "is" } else { "are" }),
+        n => format!(
+            " {} failed and {} left out.",
+            count(n, "cell"),
+            if n == 1 { "is" } else { "are" }
+        ),
     };
     let data = number::list(&study.data.iter().map(|d| format!("`{d}`")).collect::<Vec<_>>());
-    format!("{} on {data}{fixed}, {} at most.{missing}", study.title, count(splits, "split"))
+    format!("{} on {data}{fixed}, {} at most.{missing}", title(study), count(splits, "split"))
 }
 
 /// How the scores depend on the range of the inputs.
 pub(super) fn sensitivity(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     let studies: Vec<&Study> =
-        sweep.studies.iter().filter(|s| s.data.len() > 1 && shown(sweep, s)).collect();
+        sweep.folder.file.study.iter().filter(|s| s.data.len() > 1 && shown(sweep, s)).collect();
     let words = "The paper does not say over which range its inputs lie. Here the same generator \
                  is run over several ranges: a wider one holds more turns of every function for \
                  the same number of rows.";
     let mut section = Section::new("sensitivity", "Other data").with(Block::text(words));
-    let all = groups(&sweep.rows);
+    let all = groups(&sweep.folder.rows);
     for study in &studies {
         for size in &study.sizes {
             for k in &study.experts {
@@ -163,9 +173,9 @@ fn ranges(
 ) -> Block {
     let here: Vec<&Group<'_>> = all
         .iter()
-        .filter(|g| study.holds(g.key) && g.key.size == size && (g.key.experts == k || g.single()))
+        .filter(|g| holds(study, g.key) && g.key.size == size && (g.key.experts == k || g.single()))
         .collect();
-    let range = |name: &str| sweep.data.iter().find(|d| d.name == name).and_then(|d| d.range);
+    let range = |name: &str| sweep.range(name);
     let width = |name: &str| range(name).map(|(low, high)| high - low);
     let known = study.data.iter().all(|name| width(name).is_some());
     let place = |name: &String| match known {
@@ -183,10 +193,10 @@ fn ranges(
             .collect(),
     };
     let basis = basis_name(&study.basis);
-    let title = format!("{} ({basis}, K = {k})", study.title);
+    let heading = format!("{} ({basis}, K = {k})", title(study));
     let axis = if known { "width of the input range" } else { "data set" };
     let plot = BoxPlot {
-        labels: Labels::new(&title, axis, "NLPD (nats per row)"),
+        labels: Labels::new(&heading, axis, "NLPD (nats per row)"),
         series: arms.iter().map(series).collect(),
         line: None,
     };
@@ -196,5 +206,5 @@ fn ranges(
     });
     let told = told.collect::<Vec<String>>().join("; ");
     let id = format!("{}-{size}-{k}", id(study));
-    album.show(&id, &title, format!("Places on the axis: {told}."), figure::boxes(&plot))
+    album.show(&id, &heading, format!("Places on the axis: {told}."), figure::boxes(&plot))
 }

@@ -1,107 +1,18 @@
-//! What the page of a sweep is made from.
+//! What the page of a sweep is made from: its folder, and what the kept models show.
 
-use gpfuse::sweep::{Finished, Key};
+use gpfuse::sweep::Key;
+use gpfuse_io::ledger::Folder;
+use gpfuse_io::sweep_file::{Study, Vary};
 
 use crate::view::View;
 
-/// A finished sweep, or as much of it as there is.
+/// A sweep, finished or as far as it has come.
 #[derive(Debug, Clone)]
 pub struct Sweep {
-    /// What it is called.
-    pub name: String,
-    /// Its folder, as typed.
-    pub folder: String,
-    /// Its settings file.
-    pub settings: String,
-    /// The version of gpfuse that ran it.
-    pub version: String,
-    /// How many cells its settings ask for, where that is known.
-    pub planned: Option<usize>,
-    /// Test rows for each training row of a split.
-    pub ratio: f64,
-    /// Its data.
-    pub data: Vec<DataSet>,
-    /// Its methods with their settings.
-    pub arms: Vec<Arm>,
-    /// Which cells belong together.
-    pub studies: Vec<Study>,
-    /// The finished cells.
-    pub rows: Vec<Finished>,
-    /// Models that were kept.
+    /// Its folder.
+    pub folder: Folder,
+    /// The models that were kept.
     pub kept: Vec<Kept>,
-}
-
-/// Data of a sweep.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DataSet {
-    /// Its name.
-    pub name: String,
-    /// The range of its inputs, where it was simulated.
-    pub range: Option<(f64, f64)>,
-}
-
-/// A method with its own settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arm {
-    /// Its name in the ledger.
-    pub name: String,
-    /// What people call it.
-    pub label: String,
-    /// Whether it is ours instead of the paper's.
-    pub ours: bool,
-}
-
-/// What varies along a study.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Vary {
-    /// The number of experts.
-    Experts,
-    /// The size of the basis.
-    Size,
-}
-
-/// Cells that are shown together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Study {
-    /// Its name.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// What varies along it.
-    pub vary: Vary,
-    /// The names of its data.
-    pub data: Vec<String>,
-    /// The names of its arms.
-    pub arms: Vec<String>,
-    /// Its basis.
-    pub basis: String,
-    /// The sizes of the basis.
-    pub sizes: Vec<usize>,
-    /// The numbers of experts.
-    pub experts: Vec<usize>,
-}
-
-impl Study {
-    /// Whether a cell belongs to it, by its place alone and not by its arm.
-    pub(super) fn place(&self, key: &Key, single: bool) -> bool {
-        self.basis == key.basis
-            && self.data.contains(&key.data)
-            && self.sizes.contains(&key.size)
-            && (single || self.experts.contains(&key.experts))
-    }
-
-    /// Whether a cell belongs to it.
-    pub(super) fn holds(&self, key: &Key) -> bool {
-        self.arms.contains(&key.arm) && self.place(key, key.experts == 1)
-    }
-
-    /// The number of places along it.
-    pub(super) fn places(&self) -> usize {
-        match self.vary {
-            Vary::Experts => self.experts.len(),
-            Vary::Size => self.sizes.len(),
-        }
-    }
 }
 
 /// A model that was kept.
@@ -116,24 +27,25 @@ pub struct Kept {
 impl Sweep {
     /// What people call an arm.
     pub(super) fn label(&self, arm: &str) -> String {
-        match self.arms.iter().find(|a| a.name == arm) {
-            Some(a) if a.ours => format!("{} (ours)", a.label),
-            Some(a) => a.label.clone(),
-            None => arm.to_string(),
+        match self.folder.file.arm(arm) {
+            Some(a) if a.ours => format!("{} (ours)", a.label()),
+            Some(a) => a.label().into(),
+            None => arm.into(),
         }
     }
 
     /// Whether an arm is ours.
     pub(super) fn ours(&self, arm: &str) -> bool {
-        self.arms.iter().any(|a| a.name == arm && a.ours)
+        self.folder.file.arm(arm).is_some_and(|a| a.ours)
     }
 
     /// The bases that have finished cells, in the order of the studies.
     pub(super) fn bases(&self) -> Vec<String> {
-        let studied = self.studies.iter().map(|s| &s.basis);
+        let rows = &self.folder.rows;
+        let studied = self.folder.file.study.iter().map(|s| &s.basis);
         let mut out: Vec<String> = Vec::new();
-        for basis in studied.chain(self.rows.iter().map(|r| &r.key.basis)) {
-            if !out.contains(basis) && self.rows.iter().any(|r| r.key.basis == *basis) {
+        for basis in studied.chain(rows.iter().map(|r| &r.key.basis)) {
+            if !out.contains(basis) && rows.iter().any(|r| r.key.basis == *basis) {
                 out.push(basis.clone());
             }
         }
@@ -142,10 +54,50 @@ impl Sweep {
 
     /// The data that most cells are about, by name.
     pub(super) fn main_data(&self) -> &str {
-        let count = |name: &str| self.rows.iter().filter(|r| r.key.data == name).count();
-        let best = self.rows.iter().map(|r| r.key.data.as_str()).max_by_key(|name| count(name));
+        let rows = &self.folder.rows;
+        let count = |name: &str| rows.iter().filter(|r| r.key.data == name).count();
+        let best = rows.iter().map(|r| r.key.data.as_str()).max_by_key(|name| count(name));
         best.unwrap_or_default()
     }
+
+    /// Test rows for each training row in the splits of the data that most cells are about.
+    pub(super) fn ratio(&self) -> f64 {
+        let source = self.folder.file.data.get(self.main_data());
+        source.map_or(0.25, |source| source.test / (1.0 - source.test))
+    }
+
+    /// The range of the inputs of data that were simulated.
+    pub(super) fn range(&self, data: &str) -> Option<(f64, f64)> {
+        let simulate = self.folder.file.data.get(data)?.simulate.as_ref()?;
+        Some((simulate.low, simulate.high))
+    }
+}
+
+/// Whether a cell belongs to a study by its place, whatever its arm. Methods with one expert by
+/// their nature belong to all numbers of experts.
+pub(super) fn placed(study: &Study, key: &Key, single: bool) -> bool {
+    study.basis == key.basis
+        && study.data.contains(&key.data)
+        && (study.sizes.contains(&key.size) || study.sizes.is_empty())
+        && (single || study.experts.contains(&key.experts))
+}
+
+/// Whether a cell belongs to a study.
+pub(super) fn holds(study: &Study, key: &Key) -> bool {
+    study.arms.contains(&key.arm) && placed(study, key, key.experts == 1)
+}
+
+/// The number of places along a study.
+pub(super) fn places(study: &Study) -> usize {
+    match study.vary {
+        Vary::Experts => study.experts.len(),
+        Vary::Size => study.sizes.len(),
+    }
+}
+
+/// The title of a study, or its name.
+pub(super) fn title(study: &Study) -> &str {
+    if study.title.is_empty() { &study.name } else { &study.title }
 }
 
 /// What people call a basis.

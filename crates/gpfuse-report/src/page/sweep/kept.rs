@@ -24,7 +24,7 @@ pub(super) fn first(sweep: &Sweep, album: &mut Album) -> Option<Section> {
 
 /// The score of a cell; one without counts as the worst.
 fn score(sweep: &Sweep, key: &Key) -> f64 {
-    let row = sweep.rows.iter().find(|row| row.key == *key);
+    let row = sweep.folder.rows.iter().find(|row| row.key == *key);
     row.and_then(|row| row.scored()).unwrap_or(f64::INFINITY)
 }
 

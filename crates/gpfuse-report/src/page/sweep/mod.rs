@@ -11,7 +11,7 @@ mod synthetic;
 mod tables;
 mod verdicts;
 
-pub use input::{Arm, DataSet, Kept, Study, Sweep, Vary};
+pub use input::{Kept, Sweep};
 
 use super::document::Document;
 use super::number::count;
@@ -31,8 +31,12 @@ pub fn page(sweep: &Sweep) -> Page {
     sections.push(reproduce::reproduce(sweep));
     sections.retain(|section| !section.blocks.is_empty());
     let document = Document {
-        title: format!("Sweep: {}", sweep.name),
-        under: format!("{} in `{}`", count(sweep.rows.len(), "finished cell"), sweep.folder),
+        title: format!("Sweep: {}", sweep.folder.file.name),
+        under: format!(
+            "{} in `{}`",
+            count(sweep.folder.rows.len(), "finished cell"),
+            sweep.folder.path.display()
+        ),
         sections,
     };
     Page { document, drawings: album.drawings }

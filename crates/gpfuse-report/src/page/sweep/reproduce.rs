@@ -25,15 +25,17 @@ pub(super) fn settings(sweep: &Sweep) -> Section {
     let words = "All settings of the sweep, in the form that `gpfuse sweep` reads.";
     Section::new("settings", "Settings")
         .with(Block::text(words))
-        .with(Block::code("Settings file", sweep.settings.clone()))
+        .with(Block::code("Settings file", sweep.folder.settings.clone()))
 }
 
 /// Versions and commands.
 pub(super) fn reproduce(sweep: &Sweep) -> Section {
     let mut cells: BTreeMap<&str, usize> = BTreeMap::new();
-    sweep.rows.iter().for_each(|row| *cells.entry(row.version.as_str()).or_default() += 1);
-    let ran: Vec<String> =
-        cells.iter().map(|(version, n)| format!("gpfuse {version} ({})", count(*n, "cell"))).collect();
+    sweep.folder.rows.iter().for_each(|row| *cells.entry(row.version.as_str()).or_default() += 1);
+    let ran: Vec<String> = cells
+        .iter()
+        .map(|(version, n)| format!("gpfuse {version} ({})", count(*n, "cell")))
+        .collect();
     let words = format!(
         "The sweep was run by {}; this page was made by gpfuse {}. The same version and settings \
          give the same numbers on any number of threads, but for the seconds; a sweep that was \
@@ -41,11 +43,12 @@ pub(super) fn reproduce(sweep: &Sweep) -> Section {
         list(&ran),
         env!("CARGO_PKG_VERSION")
     );
-    let folder = quoted(&sweep.folder);
+    let path = sweep.folder.path.display().to_string();
+    let folder = quoted(&path);
     let commands = format!(
         "cp {} again.toml\ngpfuse sweep again.toml --out again\ngpfuse report again\n\n# This \
          page once more:\ngpfuse report {folder}",
-        quoted(&format!("{}/settings.toml", sweep.folder.trim_end_matches('/'))),
+        quoted(&format!("{}/settings.toml", path.trim_end_matches('/'))),
     );
     Section::new("reproduce", "How to reproduce")
         .with(Block::text(words))

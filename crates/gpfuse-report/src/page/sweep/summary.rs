@@ -8,7 +8,7 @@ use crate::page::number::{count, list, measured};
 /// How much was run, what was best, and how far the chains can be trusted.
 pub(super) fn summary(sweep: &Sweep) -> Section {
     let main = sweep.main_data();
-    let all = groups(&sweep.rows);
+    let all = groups(&sweep.folder.rows);
     let of_basis = |basis: &String| best(sweep, &all, main, basis);
     let items: Vec<String> = sweep.bases().iter().filter_map(of_basis).collect();
     let mut section = Section::new("summary", "Summary").with(Block::text(amount(sweep)));
@@ -19,10 +19,10 @@ pub(super) fn summary(sweep: &Sweep) -> Section {
 }
 
 fn amount(sweep: &Sweep) -> String {
-    let (done, failed) = (sweep.rows.len(), failures(sweep));
-    let hours: f64 = sweep.rows.iter().map(|r| r.fit_seconds + r.predict_seconds).sum();
-    let planned = match sweep.planned {
-        Some(n) if n > done => format!(" of {n}: the sweep is not complete"),
+    let (done, failed) = (sweep.folder.rows.len(), failures(sweep));
+    let hours: f64 = sweep.folder.rows.iter().map(|r| r.fit_seconds + r.predict_seconds).sum();
+    let planned = match sweep.folder.file.keys().len() {
+        n if n > done => format!(" of {n}: the sweep is not complete"),
         _ => String::new(),
     };
     let failed = match failed {
@@ -42,7 +42,7 @@ fn amount(sweep: &Sweep) -> String {
 
 /// Cells that failed.
 pub(super) fn failures(sweep: &Sweep) -> usize {
-    sweep.rows.iter().filter(|row| row.scored().is_none()).count()
+    sweep.folder.rows.iter().filter(|row| row.scored().is_none()).count()
 }
 
 /// The best setting on a basis, and by how much it is ahead of the best other method.
@@ -56,7 +56,7 @@ fn best(sweep: &Sweep, all: &[Group<'_>], main: &str, basis: &str) -> Option<Str
     };
     let (first, (mean, error)) = lowest(None)?;
     let ahead = lowest(Some(&first.key.arm)).and_then(|(second, _)| {
-        let gap = first.gap(second, sweep.ratio)?;
+        let gap = first.gap(second, sweep.ratio())?;
         let sure = match gap.error {
             Some(e) if gap.mean < 2.0 * e => ", which is less than two standard errors",
             _ => "",
@@ -79,7 +79,7 @@ fn best(sweep: &Sweep, all: &[Group<'_>], main: &str, basis: &str) -> Option<Str
 }
 
 fn trust(sweep: &Sweep) -> String {
-    let judged: Vec<bool> = sweep.rows.iter().filter_map(|row| row.passed).collect();
+    let judged: Vec<bool> = sweep.folder.rows.iter().filter_map(|row| row.passed).collect();
     let passed = judged.iter().filter(|p| **p).count();
     match judged.len() {
         0 => "No cell has chains whose diagnostics could be judged.".into(),

@@ -2,7 +2,10 @@
 
 use gpfuse::sweep::{Finished, Key};
 
-use super::{Arm, DataSet, Study, Sweep, Vary};
+use gpfuse_io::ledger::Folder;
+use gpfuse_io::sweep_file::SweepFile;
+
+use super::Sweep;
 
 /// A finished cell with this score, or one that failed.
 pub(super) fn finished(
@@ -41,73 +44,85 @@ pub(super) fn finished(
     }
 }
 
-/// Studies against experts and size on one basis, one of ours, one of input ranges, and a cell
-/// that failed.
+const SETTINGS: &str = r#"
+name = "made up"
+[data.paper]
+simulate = {}
+[data.short]
+simulate = { low = 0, high = 2 }
+splits = 2
+[data.long]
+simulate = { low = 0, high = 8 }
+splits = 2
+[[arm]]
+name = "bhs"
+method = "bhs"
+label = "BHS"
+[[arm]]
+name = "mogpe"
+method = "mogpe"
+label = "MoGPE"
+[[arm]]
+name = "het"
+method = "het"
+[[arm]]
+name = "mogpe-ours"
+method = "mogpe"
+label = "MoGPE, stacked chains"
+ours = true
+[[study]]
+name = "experts"
+title = "NLPD against the number of experts"
+data = ["paper"]
+arms = ["bhs", "mogpe", "het"]
+basis = "rff"
+sizes = [30]
+experts = [2, 3]
+[[study]]
+name = "size"
+vary = "size"
+data = ["paper"]
+arms = ["bhs", "mogpe", "het"]
+basis = "rff"
+sizes = [10, 30]
+experts = [2]
+[[study]]
+name = "ours"
+data = ["paper"]
+arms = ["mogpe-ours"]
+basis = "rff"
+sizes = [30]
+experts = [3]
+[[study]]
+name = "range"
+data = ["short", "long"]
+arms = ["mogpe"]
+basis = "rff"
+sizes = [30]
+experts = [2]
+"#;
+
+/// Studies against experts and size, one of ours, one of input ranges; the first cell failed, and
+/// the last is missing.
 pub(super) fn sweep() -> Sweep {
-    let arm = |name: &str, label: &str, ours| Arm { name: name.into(), label: label.into(), ours };
-    let arms = vec![
-        arm("bhs", "BHS", false),
-        arm("pbhs", "P-BHS", false),
-        arm("mogpe", "MoGPE", false),
-        arm("pogpe", "PoGPE", false),
-        arm("het", "het", false),
-        arm("pogpe-ours", "PoGPE, stacked chains", true),
-    ];
-    let names = |own: bool| -> Vec<String> {
-        arms.iter().filter(|a| a.ours == own).map(|a| a.name.clone()).collect()
+    let file = SweepFile::parse(SETTINGS, "settings.toml".as_ref()).unwrap();
+    let row = |key: &Key| {
+        let Key { data, arm, basis, size, experts, split, .. } = key;
+        let level = if arm == "het" { 0.6 } else { 1.0 - 0.05 * *experts as f64 };
+        let score = level + 0.02 * *split as f64;
+        finished(data, arm, basis, *size, *experts, *split, Some(score))
     };
-    let study = |name: &str, vary, data: &[&str], arms, sizes: &[usize], experts: &[usize]| Study {
-        name: name.into(),
-        title: format!("Study {name}"),
-        vary,
-        data: data.iter().map(|d| (*d).into()).collect(),
-        arms,
-        basis: "rff".into(),
-        sizes: sizes.to_vec(),
-        experts: experts.to_vec(),
-    };
-    let studies = vec![
-        study("experts", Vary::Experts, &["paper"], names(false), &[30], &[2, 3]),
-        study("size", Vary::Size, &["paper"], names(false), &[10, 30], &[2]),
-        study("ours", Vary::Experts, &["paper"], names(true), &[30], &[3]),
-        study("range", Vary::Experts, &["short", "long"], vec!["pogpe".into()], &[30], &[2]),
-    ];
-    let mut rows = Vec::new();
-    for study in &studies {
-        for (i, arm) in study.arms.iter().enumerate() {
-            for data in &study.data {
-                for size in &study.sizes {
-                    for k in &study.experts {
-                        for split in 0..5 {
-                            let k = if arm.starts_with("het") { 1 } else { *k };
-                            let score = 1.0 - 0.1 * i as f64 - 0.05 * k as f64 + 0.02 * split as f64;
-                            let row = finished(data, arm, "rff", *size, k, split, Some(score));
-                            if !rows.iter().any(|r: &Finished| r.key == row.key) {
-                                rows.push(row);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-    rows[3] = finished("paper", "bhs", "rff", 30, 2, 3, None);
-    let set = |name: &str, range| DataSet { name: name.into(), range };
-    Sweep {
-        name: "made up".into(),
-        folder: "runs/made up".into(),
-        settings: "name = \"made up\"\n".into(),
+    let mut rows: Vec<Finished> = file.keys().iter().map(row).collect();
+    rows.pop();
+    (rows[0].nlpd, rows[0].error) = (None, "too few rows".into());
+    let folder = Folder {
+        path: "runs/made up".into(),
+        settings: SETTINGS.into(),
+        file,
         version: "0.1.0".into(),
-        planned: Some(rows.len() + 2),
-        ratio: 0.25,
-        data: vec![
-            set("paper", Some((-5.0, 5.0))),
-            set("short", Some((0.0, 2.0))),
-            set("long", Some((0.0, 8.0))),
-        ],
-        arms,
-        studies,
         rows,
-        kept: Vec::new(),
-    }
+        data: Default::default(),
+        models: Default::default(),
+    };
+    Sweep { folder, kept: Vec::new() }
 }

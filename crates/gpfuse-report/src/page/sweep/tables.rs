@@ -68,7 +68,7 @@ fn means(sweep: &Sweep) -> Table {
         ));
         row
     };
-    let rows = groups(&sweep.rows).iter().map(row).collect();
+    let rows = groups(&sweep.folder.rows).iter().map(row).collect();
     let caption = "Means over splits, each with its standard error".into();
     Table { caption, long: false, columns, rows }
 }
@@ -87,7 +87,7 @@ fn cells(sweep: &Sweep) -> Table {
         Column::unit("Fit", "seconds"),
         Column::words("Error"),
     ]);
-    let mut sorted: Vec<&Finished> = sweep.rows.iter().collect();
+    let mut sorted: Vec<&Finished> = sweep.folder.rows.iter().collect();
     sorted.sort_by(|a, b| a.key.cmp(&b.key));
     let row = |r: &&Finished| {
         let mut row = place(sweep, &r.key);
@@ -131,14 +131,14 @@ pub(super) fn convergence(sweep: &Sweep) -> Table {
     let mut rows = Vec::new();
     for basis in sweep.bases() {
         let mut arms: Vec<&str> = Vec::new();
-        let listed = sweep.arms.iter().map(|a| a.name.as_str());
-        for arm in listed.chain(sweep.rows.iter().map(|r| r.key.arm.as_str())) {
+        let listed = sweep.folder.file.arm.iter().map(|a| a.name.as_str());
+        for arm in listed.chain(sweep.folder.rows.iter().map(|r| r.key.arm.as_str())) {
             if !arms.contains(&arm) {
                 arms.push(arm);
             }
         }
         for arm in arms {
-            let own = sweep.rows.iter().filter(|r| r.key.arm == arm && r.key.basis == basis);
+            let own = sweep.folder.rows.iter().filter(|r| r.key.arm == arm && r.key.basis == basis);
             let own: Vec<&Finished> = own.collect();
             if !own.is_empty() {
                 rows.push(went(sweep.label(arm), &basis, &own));

@@ -2,7 +2,9 @@
 
 use gpfuse::sweep::{Claim, Contrast, Panel, Verdict, claims};
 
-use super::input::{Study, Sweep, Vary, basis_name};
+use gpfuse_io::sweep_file::{Study, Vary};
+
+use super::input::{Sweep, basis_name, places};
 use crate::page::document::{self, Block, Found, Section};
 use crate::page::number::measured;
 
@@ -13,7 +15,7 @@ pub(super) fn verdicts(sweep: &Sweep) -> Section {
         .bases()
         .into_iter()
         .map(|basis| {
-            let all = claims(&sweep.rows, data, &basis, sweep.ratio);
+            let all = claims(&sweep.folder.rows, data, &basis, sweep.ratio());
             (basis, all)
         })
         .collect();
@@ -63,8 +65,8 @@ fn said(sweep: &Sweep, basis: &str, claim: &Claim) -> Found {
 /// The study that a panel of the paper is drawn from: the one with the most places.
 fn panel<'a>(sweep: &'a Sweep, basis: &str, vary: Vary) -> Option<&'a Study> {
     let on_main = |s: &&Study| s.data.iter().any(|d| d == sweep.main_data());
-    let fits = sweep.studies.iter().filter(|s| s.basis == basis && s.vary == vary);
-    fits.filter(on_main).filter(|s| super::figures::shown(sweep, s)).rev().max_by_key(|s| s.places())
+    let fits = sweep.folder.file.study.iter().filter(|s| s.basis == basis && s.vary == vary);
+    fits.filter(on_main).filter(|s| super::figures::shown(sweep, s)).rev().max_by_key(|s| places(s))
 }
 
 /// `BHS less P-BHS, K = 2: 0.12 ± 0.03, p = 0.004`.
