@@ -1,5 +1,10 @@
 //! Chains: their traces, and the ranks of each chain's draws among all.
 
+use kuva::render::render::TextAnchor;
+
+use super::frame::{EDGE, Entry, Frame, Key, legend, legend_height, note};
+use super::ink::{GREY, INK, Look, Mark, cut, dashed, heading, mark, page, rect, text};
+use super::scale::{Scale, short};
 use super::{Quantity, Scene};
 
 /// Some quantities of a run.
@@ -11,15 +16,151 @@ pub struct Chains {
     pub quantities: Vec<Quantity>,
 }
 
+const WIDTH: f64 = 820.0;
+const LEFT: f64 = 86.0;
+const TRACE: f64 = 96.0;
+const RANK: f64 = 72.0;
+const TITLE: f64 = 24.0;
+/// The most points of a line: more cannot be told apart.
+const POINTS: usize = 700;
+/// The most chains that have room.
+const CHAINS: usize = 8;
+const BINS: usize = 20;
+
 /// Draw each quantity against the number of the draw, a line for each chain.
 pub fn trace(plot: &Chains) -> Scene {
-    let _ = plot;
-    Scene::new(760.0, 400.0)
+    let chains = plot.quantities.iter().map(|q| q.chains.len()).max().unwrap_or(0);
+    let own = |c: usize| (Look { dashes: &[], ..Look::of(c) }, Key::Line, chain(c));
+    let entries: Vec<Entry> = (0..chains.min(CHAINS)).map(own).collect();
+    let room = WIDTH - LEFT - EDGE;
+    let top = 40.0 + legend_height(&entries, room) + 6.0;
+    let rows = plot.quantities.len() as f64;
+    let mut scene = page(WIDTH, top + rows * (TRACE + TITLE) + 62.0);
+    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
+    legend(&mut scene, (LEFT, 40.0), room, &entries);
+    for (i, quantity) in plot.quantities.iter().enumerate() {
+        let upper = top + i as f64 * (TRACE + TITLE) + TITLE;
+        let draws = quantity.chains.iter().map(Vec::len).max().unwrap_or(0).max(2);
+        let frame = Frame {
+            x: Scale::exact(1.0, draws as f64, LEFT, WIDTH - EDGE),
+            y: Scale::all(quantity.chains.iter().flatten().copied(), upper + TRACE, upper),
+        };
+        let name = cut(&quantity.name, 12, room);
+        scene.add(text((LEFT, upper - 6.0), &name, 12, TextAnchor::Start, INK));
+        frame.rows(&mut scene, "");
+        for (c, values) in quantity.chains.iter().take(CHAINS).enumerate() {
+            let step = values.len().div_ceil(POINTS).max(1);
+            let (x, y): (Vec<f64>, Vec<f64>) =
+                values.iter().enumerate().step_by(step).map(|(i, v)| (i as f64 + 1.0, *v)).unzip();
+            let look = Look { dashes: &[], ..Look::of(c) };
+            let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+            let title = format!("{}, {}: mean {}", quantity.name, chain(c), short(mean));
+            mark(&mut scene, Mark::Line, &title, frame.curve(&x, &y, &look, 0.9));
+        }
+        match i + 1 == plot.quantities.len() {
+            true => frame.foot(&mut scene, "draw"),
+            false => frame.base(&mut scene),
+        }
+    }
+    if chains > CHAINS {
+        note(&mut scene, &format!("the first {CHAINS} of {chains} chains"));
+    }
+    scene
 }
 
 /// Draw the histogram of each chain's ranks among the draws of all chains, which is flat within a
-/// binomial band where the chains agree.
+/// binomial band where the chains agree (Vehtari et al. 2021).
 pub fn rank(plot: &Chains) -> Scene {
-    let _ = plot;
-    Scene::new(760.0, 400.0)
+    let chains = plot.quantities.iter().map(|q| q.chains.len()).max().unwrap_or(0);
+    let columns = chains.clamp(1, CHAINS);
+    let (top, rows) = (62.0, plot.quantities.len() as f64);
+    let mut scene = page(WIDTH, top + rows * (RANK + TITLE) + 44.0);
+    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
+    let wide = (WIDTH - 2.0 * EDGE) / columns as f64;
+    for c in 0..chains.min(CHAINS) {
+        let at = (EDGE + wide * (c as f64 + 0.5), 50.0);
+        scene.add(text(at, &chain(c), 12, TextAnchor::Middle, INK));
+    }
+    for (i, quantity) in plot.quantities.iter().enumerate() {
+        let upper = top + i as f64 * (RANK + TITLE) + TITLE;
+        let name = cut(&quantity.name, 12, WIDTH - 2.0 * EDGE);
+        scene.add(text((EDGE, upper - 6.0), &name, 12, TextAnchor::Start, INK));
+        let counts = ranks(&quantity.chains, BINS);
+        let most = counts.iter().flatten().copied().fold(0.0, f64::max);
+        for (c, own) in counts.iter().take(CHAINS).enumerate() {
+            let left = EDGE + wide * c as f64;
+            let (draws, bins) = (own.iter().sum::<f64>(), BINS as f64);
+            let flat = draws / bins;
+            let stray = 1.96 * (flat * (1.0 - 1.0 / bins)).sqrt();
+            let frame = Frame {
+                x: Scale::exact(0.0, bins, left + 4.0, left + wide - 4.0),
+                y: Scale::exact(0.0, 1.05 * most.max(flat + stray).max(1.0), upper + RANK, upper),
+            };
+            let (a, b) = (frame.at(0.0, flat + stray), frame.at(bins, (flat - stray).max(0.0)));
+            scene.add(rect(a, b, GREY, None, Some(0.2)));
+            for (bin, count) in own.iter().enumerate() {
+                let (a, b) = (frame.at(bin as f64, *count), frame.at(bin as f64 + 1.0, 0.0));
+                let shape = rect(
+                    (a.0 + 0.5, a.1),
+                    (b.0 - 0.5, b.1),
+                    Look::of(c).colour(),
+                    None,
+                    Some(0.75),
+                );
+                let title = format!(
+                    "{}, {}: {count} draws in twentieth {} of all ranks, {} expected",
+                    quantity.name,
+                    chain(c),
+                    bin + 1,
+                    short(flat)
+                );
+                mark(&mut scene, Mark::Bar, &title, vec![shape]);
+            }
+            scene.add(dashed(frame.at(0.0, flat), frame.at(bins, flat)));
+            frame.base(&mut scene);
+        }
+    }
+    let more = match chains > CHAINS {
+        true => format!("the first {CHAINS} of {chains} chains; "),
+        false => String::new(),
+    };
+    let foot = "ranks among the draws of all chains; shade: 95 of 100 independent draws' counts";
+    note(&mut scene, &format!("{more}{foot}"));
+    scene
+}
+
+fn chain(c: usize) -> String {
+    format!("chain {}", c + 1)
+}
+
+/// How many draws of each chain have their rank among all in each of `bins` equal parts. Equal
+/// values share the mean of their ranks.
+fn ranks(chains: &[Vec<f64>], bins: usize) -> Vec<Vec<f64>> {
+    let mut all: Vec<(f64, usize)> =
+        chains.iter().enumerate().flat_map(|(c, v)| v.iter().map(move |v| (*v, c))).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut out = vec![vec![0.0; bins]; chains.len()];
+    let mut below = 0;
+    for same in all.chunk_by(|a, b| a.0 == b.0) {
+        let middle = below as f64 + 0.5 * same.len() as f64;
+        let bin = ((middle / all.len() as f64 * bins as f64) as usize).min(bins - 1);
+        same.iter().for_each(|(_, c)| out[*c][bin] += 1.0);
+        below += same.len();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chains that take turns are flat; one that lies below the other is not.
+    #[test]
+    fn ranks_tell_chains_apart() {
+        let every = |first: usize| (0..100).map(|i| (2 * i + first) as f64).collect::<Vec<f64>>();
+        assert_eq!(ranks(&[every(0), every(1)], 10), vec![vec![10.0; 10]; 2]);
+        let apart = ranks(&[vec![1.0, 2.0, 3.0, 4.0], vec![5.0, 6.0, 7.0, 8.0]], 4);
+        assert_eq!(apart, [[2.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 2.0]]);
+        assert_eq!(ranks(&[vec![3.0; 5], vec![3.0; 5]], 2), [[0.0, 5.0], [0.0, 5.0]]);
+    }
 }

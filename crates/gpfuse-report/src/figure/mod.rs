@@ -8,7 +8,10 @@ mod draws;
 mod effects;
 mod experts;
 mod forest;
+mod frame;
+mod ink;
 mod predictive;
+mod scale;
 mod series;
 
 use std::path::Path;

@@ -42,7 +42,8 @@ impl View {
         add("experts", self.experts.as_ref().map(figure::experts));
         add("draws", self.draws.as_ref().map(figure::draws));
         add("predictive", self.predictive.as_ref().map(figure::predictive));
-        add("weights", self.experts.as_ref().map(figure::weights));
+        let weights = |e: &Experts| figure::weights(e, "How much each expert is trusted");
+        add("weights", self.experts.as_ref().map(weights));
         add("slices", self.slices.as_ref().map(figure::effects));
         add("partial", self.partial.as_ref().map(figure::effects));
         add("calibration", self.calibration.as_ref().map(figure::calibration));

@@ -1,0 +1,206 @@
+//! A range of numbers on a stretch of the page: where each stands, and round numbers in it.
+
+/// A range of values from one place of the page to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    /// The least value shown.
+    pub(super) low: f64,
+    /// The largest.
+    pub(super) high: f64,
+    /// Where the least stands.
+    pub(super) from: f64,
+    /// Where the largest stands.
+    pub(super) to: f64,
+}
+
+/// Values this many interquartile ranges beyond the quartiles are not worth the room.
+const FENCE: f64 = 3.0;
+
+/// Larger than what is drawn can be; beyond it, differences overflow.
+const HUGE: f64 = 1e300;
+
+impl Scale {
+    /// All of `values`, with a margin.
+    pub(super) fn all(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Scale {
+        let (low, high) = ends(values);
+        Scale::padded(low, high, from, to)
+    }
+
+    /// Most of `values`: a few that lie far from the others are left out, and cannot squash them.
+    pub(super) fn most(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Scale {
+        let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (low, high) = ends(sorted.iter().copied());
+        let (first, third) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
+        let reach = FENCE * (third - first);
+        // Where half of the values are the same there is no such range to go by.
+        match reach > 0.0 {
+            true => Scale::padded(low.max(first - reach), high.min(third + reach), from, to),
+            false => Scale::padded(low, high, from, to),
+        }
+    }
+
+    /// Exactly from `low` to `high`, if these differ.
+    pub(super) fn exact(low: f64, high: f64, from: f64, to: f64) -> Scale {
+        let (low, high) = apart(low, high);
+        Scale { low, high, from, to }
+    }
+
+    fn padded(low: f64, high: f64, from: f64, to: f64) -> Scale {
+        let (low, high) = apart(low, high);
+        let margin = 0.04 * (high - low);
+        Scale { low: low - margin, high: high + margin, from, to }
+    }
+
+    /// Where a value stands on the page, at the nearest end if it lies beyond.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let part = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
+        self.from + part * (self.to - self.from)
+    }
+
+    /// Whether a value is shown.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// The length on the page.
+    pub(super) fn length(&self) -> f64 {
+        (self.to - self.from).abs()
+    }
+
+    /// Round numbers and how they are written, about `parts` of them.
+    pub(super) fn ticks(&self, parts: f64) -> Vec<(f64, String)> {
+        round(self.low, self.high, parts)
+    }
+}
+
+/// The least and the largest of the finite values.
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let finite = values.filter(|v| v.is_finite());
+    let (low, high) =
+        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |a, v| (a.0.min(v), a.1.max(v)));
+    if low <= high { (low, high) } else { (0.0, 0.0) }
+}
+
+/// A range that can be divided, also where both ends are the same but for rounding.
+fn apart(low: f64, high: f64) -> (f64, f64) {
+    let (low, high) = (low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE));
+    let size = low.abs().max(high.abs());
+    match high - low > 1e-9 * size {
+        true => (low, high),
+        false if size > 0.0 => (low - 0.1 * size, high + 0.1 * size),
+        false => (-1.0, 1.0),
+    }
+}
+
+/// The quantile of sorted values between its two neighbours in proportion; 0 of none.
+pub(super) fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let place = p * last as f64;
+    let below = (place.floor() as usize).min(last);
+    let (a, b) = (sorted[below], sorted[(below + 1).min(last)]);
+    a + (place - below as f64) * (b - a)
+}
+
+/// Multiples of a round step between two numbers, about `parts` of them.
+pub(super) fn round(low: f64, high: f64, parts: f64) -> Vec<(f64, String)> {
+    let rough = (high - low) / parts;
+    let power = 10.0_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0].map(|s| s * power).into_iter().find(|s| *s >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (low / step).ceil();
+    let count = ((high / step).floor() - first).clamp(0.0, 20.0) as usize;
+    let largest = low.abs().max(high.abs());
+    let tick = |i: usize| {
+        // Not minus zero.
+        let value = (first + i as f64) * step + 0.0;
+        (value, written(value, step, largest))
+    };
+    (0..=count).map(tick).collect()
+}
+
+/// A multiple of `step` among numbers up to `largest`, in powers of ten where these are far from 1.
+fn written(value: f64, step: f64, largest: f64) -> String {
+    // A little more, so that rounding in the power of ten does not cost a decimal.
+    let digit = (step * 1.005).log10().floor();
+    let text = match (1e-4..1e6).contains(&largest) {
+        _ if value == 0.0 => "0".into(),
+        true => format!("{value:.*}", (-digit).clamp(0.0, 12.0) as usize),
+        false => {
+            let lead = value.abs().log10().floor();
+            format!("{value:.*e}", (lead - digit).clamp(0.0, 12.0) as usize)
+        }
+    };
+    text.replace('-', "\u{2212}")
+}
+
+/// A number for reading, with four digits.
+pub(super) fn short(value: f64) -> String {
+    let text = match value.abs() {
+        0.0 => "0".into(),
+        v if !(1e-3..1e5).contains(&v) => format!("{value:.3e}"),
+        v => format!("{value:.*}", (3.0 - v.log10().floor()).clamp(0.0, 6.0) as usize),
+    };
+    text.replace('-', "\u{2212}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXTREMES: [&[f64]; 9] = [
+        &[1.0, 1.1],
+        &[3.0],
+        &[0.0, 0.0],
+        &[],
+        &[1e-12, 3e-12],
+        &[1e12, 1e12 + 1.0],
+        &[-1e12, 1e12],
+        &[-1e308, 1e308],
+        &[f64::NAN, 2.0, f64::INFINITY],
+    ];
+
+    #[test]
+    fn every_value_stands_on_the_page() {
+        for values in EXTREMES {
+            let of = values.iter().copied();
+            for scale in [Scale::all(of.clone(), 10.0, 90.0), Scale::most(of, 90.0, 10.0)] {
+                for v in values.iter().filter(|v| v.is_finite()) {
+                    assert!((10.0..=90.0).contains(&scale.at(*v)), "{values:?}: {scale:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ticks_are_few_inside_and_differ() {
+        for values in EXTREMES {
+            let scale = Scale::all(values.iter().copied(), 0.0, 100.0);
+            for parts in [3.0, 5.0, 7.0] {
+                let ticks = scale.ticks(parts);
+                assert!((1..=11).contains(&ticks.len()), "{values:?}: {ticks:?}");
+                assert!(ticks.iter().all(|t| scale.holds(t.0)), "{values:?}: {ticks:?}");
+                assert!(ticks.windows(2).all(|w| w[0].1 != w[1].1), "{ticks:?}");
+                assert!(ticks.iter().all(|t| t.1.chars().count() < 20), "{ticks:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_value_does_not_squash_the_others() {
+        let most: Vec<f64> = (0..20).map(|i| 1.0 + 0.05 * f64::from(i)).collect();
+        let scale = Scale::most(most.iter().copied().chain([1e6]), 0.0, 100.0);
+        assert!(!scale.holds(1e6) && most.iter().all(|v| scale.holds(*v)));
+        assert!(scale.at(1.95) - scale.at(1.0) > 20.0, "{scale:?}");
+        let alone = Scale::most(most.iter().copied(), 0.0, 100.0);
+        assert!(alone.at(1.95) - alone.at(1.0) > 90.0, "{alone:?}");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [(0.0, "0"), (0.91234, "0.9123"), (-12.345, "\u{2212}12.35"), (1e7, "1.000e7")];
+        for (value, text) in cases {
+            assert_eq!(short(value), text);
+        }
+    }
+}
