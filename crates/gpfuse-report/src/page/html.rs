@@ -1,6 +1,7 @@
 //! A page as one HTML file: the template, its style and its script, and nothing from elsewhere.
 
 use anyhow::Context;
+use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::document::Document;
@@ -25,7 +26,7 @@ pub fn html(page: &Document) -> anyhow::Result<String> {
          img-src data:; base-uri 'none'; form-action 'none'"
     );
     let filled = templates.get_template("page.html")?.render(context! {
-        page => Value::from_serialize(page),
+        page => Serde(page),
         policy,
         style => STYLE,
         script => SCRIPT,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gpfuse::sweep::{Finished, Key};
 
-use super::input::{Sweep, basis_name};
+use super::input::Sweep;
 use crate::page::number;
 
 /// Cells that differ in split and seed alone.
@@ -93,11 +93,6 @@ impl Group<'_> {
             true => label,
             false => format!("{label} with {}", parts.join(" and ")),
         }
-    }
-
-    /// The basis, as people call it.
-    pub(super) fn basis(&self) -> String {
-        basis_name(&self.key.basis)
     }
 }
 

@@ -30,10 +30,11 @@ fn amount(sweep: &Sweep) -> String {
         n => format!("{n} failed and {} no score", if n == 1 { "has" } else { "have" }),
     };
     let names: Vec<String> = sweep.bases().iter().map(|b| basis_name(b)).collect();
+    let bases = if names.len() == 1 { "The basis is" } else { "The bases are" };
     format!(
         "{} finished{planned}; {failed}. Each cell is one fit of one method on one split, scored \
          by its mean negative log predictive density (NLPD, nats per row, lower is better) on rows \
-         that it has not seen. The bases are {}. All fits together took {:.0} minutes.",
+         that it has not seen. {bases} {}. All fits together took {:.0} minutes.",
         count(done, "cell"),
         list(&names),
         (hours / 60.0).ceil()

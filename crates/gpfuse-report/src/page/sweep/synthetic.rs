@@ -108,7 +108,11 @@ pub(super) fn sweep() -> Sweep {
     let file = SweepFile::parse(SETTINGS, "settings.toml".as_ref()).unwrap();
     let row = |key: &Key| {
         let Key { data, arm, basis, size, experts, split, .. } = key;
-        let level = if arm == "het" { 0.6 } else { 1.0 - 0.05 * *experts as f64 };
+        let level = match arm.as_str() {
+            "het" => 0.6,
+            "bhs" => 1.2,
+            _ => 1.0 - 0.05 * *experts as f64,
+        };
         let score = level + 0.02 * *split as f64;
         finished(data, arm, basis, *size, *experts, *split, Some(score))
     };
