@@ -75,7 +75,7 @@ pub fn rank(plot: &Chains) -> Scene {
     let columns = chains.clamp(1, CHAINS);
     let (top, rows) = (62.0, plot.quantities.len() as f64);
     let mut scene = page(WIDTH, top + rows * (RANK + TITLE) + 44.0);
-    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
+    scene.add(heading((EDGE, 26.0), &cut(&format!("{}: ranks", plot.title), 15, WIDTH)));
     let wide = (WIDTH - 2.0 * EDGE) / columns as f64;
     for c in 0..chains.min(CHAINS) {
         let at = (EDGE + wide * (c as f64 + 0.5), 50.0);

@@ -3,7 +3,7 @@
 use kuva::render::render::Primitive;
 
 use super::frame::{EDGE, Entry, Frame, Key, legend, legend_height, note};
-use super::ink::{GREY, Look, Mark, area, cut, heading, mark, page};
+use super::ink::{GREY, INK, Look, Mark, area, cut, heading, mark, page, point};
 use super::scale::{Scale, short};
 use super::{Labels, Scene};
 
@@ -41,7 +41,7 @@ const THIN: f64 = 0.25;
 /// Draw them.
 pub fn draws(plot: &Draws) -> Scene {
     let own = |(i, e): (usize, &(String, Vec<Drawn>))| {
-        (Look { dashes: &[], ..Look::of(i) }, Key::Band, e.0.clone())
+        (Look { dashes: &[], ..Look::of(i) }, Key::Marked, e.0.clone())
     };
     let entries: Vec<Entry> = plot.experts.iter().enumerate().map(own).collect();
     let room = WIDTH - LEFT - EDGE;
@@ -88,9 +88,28 @@ pub fn draws(plot: &Draws) -> Scene {
             mark(&mut scene, Mark::Line, &title, shapes);
         }
     }
+    for (i, (_, draws)) in plot.experts.iter().enumerate() {
+        points(&mut scene, &frame, &plot.x, draws, &Look::of(i));
+    }
     frame.foot(&mut scene, &plot.labels.x);
     note(&mut scene, &plot.note);
     scene
+}
+
+/// Some points on an expert's first draw, each in another stretch where its weight is largest, so
+/// that experts can be told apart in grey.
+fn points(scene: &mut Scene, frame: &Frame, x: &[f64], draws: &[Drawn], look: &Look) {
+    const STRETCHES: usize = 5;
+    let Some(first) = draws.first() else { return };
+    let count = x.len().min(first.mean.len()).min(first.weight.len());
+    for s in 0..STRETCHES {
+        let own = s * count / STRETCHES..(s + 1) * count / STRETCHES;
+        let shown = own.filter(|i| frame.y.holds(first.mean[*i]));
+        let best = shown.max_by(|a, b| first.weight[*a].total_cmp(&first.weight[*b]));
+        if let Some(i) = best {
+            scene.add(point(frame.at(x[i], first.mean[i]), look.shape, 4.0, INK));
+        }
+    }
 }
 
 /// The outlines of a line whose width follows the weights, in pieces where it leaves the plot.

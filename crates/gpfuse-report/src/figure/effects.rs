@@ -59,7 +59,8 @@ pub fn effects(plot: &Effects) -> Scene {
             y: Scale::most(ends(), top + PLOT, top),
         };
         frame.rows(&mut scene, if i % across == 0 { &plot.y } else { "" });
-        frame.band(&mut scene, &panel.x, &panel.band, 0, "interval");
+        let bands = std::slice::from_ref(&panel.band);
+        frame.bands(&mut scene, &panel.x, bands, "interval");
         let shapes: Vec<_> = panel
             .rug
             .iter()
@@ -70,7 +71,7 @@ pub fn effects(plot: &Effects) -> Scene {
             .collect();
         mark(&mut scene, Mark::Dot, &format!("{} in the data", panel.input), shapes);
         frame.foot(&mut scene, &panel.input);
-        frame.strips(&mut scene, &panel.input, &panel.x, std::slice::from_ref(&panel.band));
+        frame.strips(&mut scene, &panel.input, &panel.x, bands);
     }
     note(&mut scene, &plot.note);
     scene

@@ -60,9 +60,7 @@ fn drawn(plot: &Experts, title: &str, means: f64) -> Scene {
         let frame = Frame { x, y: Scale::most(all, top + means, top) };
         frame.rows(&mut scene, &plot.labels.y);
         frame.base(&mut scene);
-        for (i, band) in plot.means.iter().enumerate() {
-            frame.band(&mut scene, &plot.x, band, i, "one standard deviation");
-        }
+        frame.bands(&mut scene, &plot.x, &plot.means, "one standard deviation");
         frame.strips(&mut scene, &plot.labels.x, &plot.x, &plot.means);
     }
     // Weights of a linear pool are parts of one; others can be anything above 0.
@@ -71,9 +69,7 @@ fn drawn(plot: &Experts, title: &str, means: f64) -> Scene {
     let y = Scale::exact(0.0, 1.02 * largest, bottom, bottom - height);
     let frame = Frame { x, y };
     frame.rows(&mut scene, &plot.weight_label);
-    for (i, band) in plot.weights.iter().enumerate() {
-        frame.band(&mut scene, &plot.x, band, i, "interval");
-    }
+    frame.bands(&mut scene, &plot.x, &plot.weights, "interval");
     frame.foot(&mut scene, &plot.labels.x);
     frame.strips(&mut scene, &plot.labels.x, &plot.x, &plot.weights);
     note(&mut scene, &plot.note);

@@ -28,7 +28,7 @@ impl Frame {
 
     /// A grid, with numbers at the left.
     pub(super) fn rows(&self, scene: &mut Scene, label: &str) {
-        let ticks = self.y.ticks((self.y.length() / 45.0).clamp(2.0, 7.0));
+        let ticks = self.y.ticks((self.y.length() / 40.0).clamp(3.0, 7.0));
         let widest = ticks.iter().map(|t| width(&t.1, 11)).fold(0.0, f64::max);
         for (value, number) in ticks {
             let y = self.y.at(value);
@@ -103,17 +103,20 @@ impl Frame {
         out
     }
 
-    /// A band and its curve as marks; `inside` is what the band is called.
-    pub(super) fn band(&self, scene: &mut Scene, x: &[f64], band: &Band, i: usize, inside: &str) {
-        let look = Look::of(i);
-        let outline = self.between(x, &band.low, &band.high);
-        if outline.len() > 2 {
-            let shape = area(&outline, look.colour(), 0.18);
-            let title = format!("{}: {inside}, {} at most", band.name, span(&band.low, &band.high));
-            mark(scene, Mark::Band, &title, vec![shape]);
+    /// Bands as marks, and over all of them their curves; `inside` is what the bands hold.
+    pub(super) fn bands(&self, scene: &mut Scene, x: &[f64], bands: &[Band], inside: &str) {
+        for (i, band) in bands.iter().enumerate() {
+            let outline = self.between(x, &band.low, &band.high);
+            if outline.len() > 2 {
+                let shape = area(&outline, Look::of(i).colour(), 0.18);
+                let title = format!("{}: {inside}, {}", band.name, span(&band.low, &band.high));
+                mark(scene, Mark::Band, &title, vec![shape]);
+            }
         }
-        let title = format!("{}: {}", band.name, span(&band.centre, &band.centre));
-        mark(scene, Mark::Line, &title, self.curve(x, &band.centre, &look, 2.0));
+        for (i, band) in bands.iter().enumerate() {
+            let title = format!("{}: {}", band.name, span(&band.centre, &band.centre));
+            mark(scene, Mark::Line, &title, self.curve(x, &band.centre, &Look::of(i), 2.0));
+        }
     }
 
     /// Strips that say the values of all bands above them; the last things to draw.
@@ -151,6 +154,8 @@ fn span(low: &[f64], high: &[f64]) -> String {
 pub(super) enum Key {
     /// A piece of its line.
     Line,
+    /// The same with a point on it.
+    Marked,
     /// Its line on its band.
     Band,
     /// A box; the second kind is hatched.
@@ -197,7 +202,7 @@ pub(super) fn legend(scene: &mut Scene, at: (f64, f64), room: f64, entries: &[En
             let x = at.0 + x;
             let (from, to) = ((x, y - 5.0), (x + 26.0, y + 5.0));
             match key {
-                Key::Line => {}
+                Key::Line | Key::Marked => {}
                 Key::Band => scene.add(rect(from, to, look.colour(), None, Some(0.18))),
                 Key::Box { hatched } => {
                     scene.add(rect(from, to, look.tint(0.6), Some(look.colour()), None));
@@ -208,9 +213,12 @@ pub(super) fn legend(scene: &mut Scene, at: (f64, f64), room: f64, entries: &[En
                 }
                 Key::Data => scene.add(point((x + 13.0, y), look.shape, 2.4, INK)),
             }
-            if matches!(key, Key::Line | Key::Band) {
+            if matches!(key, Key::Line | Key::Marked | Key::Band) {
                 let ends = [(x, y), (x + 26.0, y)];
                 scene.add(curve(&ends, look.colour(), 2.0, look.dashes));
+            }
+            if key == Key::Marked {
+                scene.add(point((x + 13.0, y), look.shape, 4.0, INK));
             }
             scene.add(text((x + 32.0, y + 4.0), &name, 11, TextAnchor::Start, INK));
         }
@@ -236,7 +244,7 @@ pub(super) fn hatch(from: (f64, f64), to: (f64, f64), look: &Look) -> Vec<Primit
 /// A line of text at the foot of a figure.
 pub(super) fn note(scene: &mut Scene, content: &str) {
     let (at, room) = ((EDGE, scene.height - 10.0), scene.width - 2.0 * EDGE);
-    scene.add(text(at, &cut(content, 11, room * 1.05), 11, TextAnchor::Start, GREY));
+    scene.add(text(at, &cut(content, 11, room * 1.08), 11, TextAnchor::Start, GREY));
 }
 
 /// White behind what must be read.

@@ -31,6 +31,7 @@ pub use effects::{Effect, Effects, effects};
 pub use experts::{Experts, experts, weights};
 pub use forest::{Kind, Row, forest};
 pub use predictive::{Heat, Predictive, predictive};
+pub(crate) use scale::{most, quantile, short};
 pub use series::{Band, Labels, Quantity};
 
 /// Pixels of a PNG for each unit of the drawing.

@@ -68,24 +68,27 @@ pub fn predictive(plot: &Predictive) -> Scene {
     }
     frame.rows(&mut scene, &plot.labels.y);
     let inside = format!("{} % interval", short(100.0 * plot.level).trim_end_matches(".00"));
-    for (i, band) in plot.methods.iter().enumerate() {
+    if plot.density.is_none() {
+        frame.bands(&mut scene, &plot.x, &plot.methods, &inside);
+    } else {
         // On a density, a filled band would change its colours: its edges are enough.
-        if plot.density.is_none() {
-            frame.band(&mut scene, &plot.x, band, i, &inside);
-            continue;
+        for (i, band) in plot.methods.iter().enumerate() {
+            let look = Look::of(i);
+            let edges = [&band.low, &band.high].map(|v| frame.curve(&plot.x, v, &look, 1.0));
+            mark(&mut scene, Mark::Band, &format!("{}: {inside}", band.name), edges.concat());
+            let shapes = frame.curve(&plot.x, &band.centre, &look, 2.2);
+            mark(&mut scene, Mark::Line, &format!("{}: mean", band.name), shapes);
         }
-        let look = Look::of(i);
-        let edges = [&band.low, &band.high].map(|v| frame.curve(&plot.x, v, &look, 1.0));
-        mark(&mut scene, Mark::Band, &format!("{}: {inside}", band.name), edges.concat());
-        let shapes = frame.curve(&plot.x, &band.centre, &look, 2.2);
-        mark(&mut scene, Mark::Line, &format!("{}: mean", band.name), shapes);
     }
     dots(&mut scene, &frame, plot);
     frame.foot(&mut scene, &plot.labels.x);
     frame.strips(&mut scene, &plot.labels.x, &plot.x, &plot.methods);
     let hidden = plot.data.iter().filter(|d| !frame.x.holds(d.0) || !frame.y.holds(d.1)).count();
-    let beyond =
-        if hidden > 0 { format!("; {hidden} data rows lie outside") } else { String::new() };
+    let beyond = match hidden {
+        0 => String::new(),
+        1 => "; one data row lies outside".into(),
+        n => format!("; {n} data rows lie outside"),
+    };
     let behind = if plot.density.is_some() { "; shade: predictive density" } else { "" };
     note(&mut scene, &format!("lines: mean and {inside}{behind}{beyond}"));
     scene

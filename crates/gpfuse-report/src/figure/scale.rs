@@ -28,16 +28,8 @@ impl Scale {
 
     /// Most of `values`: a few that lie far from the others are left out, and cannot squash them.
     pub(super) fn most(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Scale {
-        let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
-        sorted.sort_by(f64::total_cmp);
-        let (low, high) = ends(sorted.iter().copied());
-        let (first, third) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
-        let reach = FENCE * (third - first);
-        // Where half of the values are the same there is no such range to go by.
-        match reach > 0.0 {
-            true => Scale::padded(low.max(first - reach), high.min(third + reach), from, to),
-            false => Scale::padded(low, high, from, to),
-        }
+        let (low, high) = most(values);
+        Scale::padded(low, high, from, to)
     }
 
     /// Exactly from `low` to `high`, if these differ.
@@ -74,6 +66,17 @@ impl Scale {
     }
 }
 
+/// The range of most of `values`, without the few that lie far from the others.
+pub(crate) fn most(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = ends(sorted.iter().copied());
+    let (first, third) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
+    let reach = FENCE * (third - first);
+    // Where half of the values are the same there is no such range to go by.
+    if reach > 0.0 { (low.max(first - reach), high.min(third + reach)) } else { (low, high) }
+}
+
 /// The least and the largest of the finite values.
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let finite = values.filter(|v| v.is_finite());
@@ -94,7 +97,7 @@ fn apart(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// The quantile of sorted values between its two neighbours in proportion; 0 of none.
-pub(super) fn quantile(sorted: &[f64], p: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let place = p * last as f64;
     let below = (place.floor() as usize).min(last);
@@ -135,7 +138,7 @@ fn written(value: f64, step: f64, largest: f64) -> String {
 }
 
 /// A number for reading, with four digits.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let text = match value.abs() {
         0.0 => "0".into(),
         v if !(1e-3..1e5).contains(&v) => format!("{value:.3e}"),

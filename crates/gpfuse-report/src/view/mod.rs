@@ -1,9 +1,19 @@
 //! What figures show of a fitted model, gathered as plain numbers.
 
+mod along;
+mod curves;
+mod known;
+mod pick;
+mod traces;
+
 use anyhow::Result;
+use gpfuse::fit::Experts as Kept;
+use gpfuse::predict::{FusedBlock, Predictive as _};
 use gpfuse_io::model_file::Saved;
 use gpfuse_io::table::Table;
 
+use self::curves::Places;
+use self::known::Known;
 use crate::figure::{self, Calibration, Chains, Draws, Effects, Experts, Predictive, Scene};
 
 /// The figures of one model; those that cannot be had are none, and `omitted` says why.
@@ -28,10 +38,69 @@ pub struct View {
 }
 
 /// Gather what figures show of a model. The table, which holds the model's inputs and target, and
-/// the columns of experts made elsewhere, is the one that calibration is judged on.
+/// the columns of experts made elsewhere, is the one that calibration is judged on; without it,
+/// the rows of the fit are shown as far as they are with the model.
 pub fn view(saved: &Saved, table: Option<&Table>, threads: usize) -> Result<View> {
-    let _ = (saved, table, threads);
-    Ok(View::default())
+    let table = table.map(|table| Known::of_table(saved, table)).transpose()?;
+    let training = Known::of_training(saved);
+    let elsewhere = matches!(saved.fitted.experts, Kept::Named(_));
+    let mut out = View::default();
+    // Where the model is looked at, and the data that are shown with it.
+    let region = if elsewhere { table.as_ref() } else { training.as_ref().or(table.as_ref()) };
+    let shown = table.as_ref().or(region);
+    match (region, shown) {
+        (Some(region), Some(shown)) if saved.inputs.len() == 1 => {
+            let places = Places::along(saved, region)?;
+            out.predictive = Some(curves::predictive(saved, &places, shown, threads)?);
+            if saved.fitted.model.experts() > 1 {
+                out.experts = Some(curves::experts(saved, &places, threads)?);
+                out.draws = Some(curves::draws(saved, &places, shown, threads)?);
+            }
+        }
+        (Some(_), _) if elsewhere => out.omitted.push(
+            "Slices and partial effects: the experts were made elsewhere, and speak only at the \
+             rows of the table."
+                .into(),
+        ),
+        (Some(region), _) => {
+            out.slices = Some(along::slices(saved, region, threads)?);
+            out.partial = Some(along::partial(saved, region, threads)?);
+        }
+        (None, _) if elsewhere => out.omitted.push(
+            "Predictions: the experts were made elsewhere, so this needs the table with their \
+             columns."
+                .into(),
+        ),
+        (None, _) => out.omitted.push(
+            "Predictions: the model file does not hold the rows of its fit, so this needs the \
+             table."
+                .into(),
+        ),
+    }
+    match &table {
+        Some(table) => out.calibration = Some(calibrated(saved, table, threads)?),
+        None => out
+            .omitted
+            .push("Calibration: this needs a table with targets, best of new rows.".into()),
+    }
+    match saved.fitted.draws.per_chain() > 1 {
+        true => out.chains = Some(traces::chains(saved, region)?),
+        false => out.omitted.push("Chains: there is a single draw.".into()),
+    }
+    Ok(out)
+}
+
+/// The PIT of each row of a table.
+fn calibrated(saved: &Saved, table: &Known, threads: usize) -> Result<Calibration> {
+    let fitted = &saved.fitted;
+    let (rows, given) =
+        (fitted.rows(&table.x)?, fitted.given(&table.x, table.predictions.as_ref())?);
+    let own = |block: &FusedBlock| -> gpfuse::Result<Vec<f64>> {
+        (0..block.len()).map(|r| Ok(block.row(r)?.pit(table.y[block.first + r]))).collect()
+    };
+    let blocks = fitted.predictor().at(&rows, given.as_ref()).blocks(threads, own)?;
+    let pit = blocks.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.concat();
+    Ok(Calibration { title: format!("Calibration of {}", fitted.settings.method), pit })
 }
 
 impl View {

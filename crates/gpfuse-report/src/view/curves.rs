@@ -1,0 +1,209 @@
+//! One input: predictions, experts and draws along it.
+
+use anyhow::Result;
+use gpfuse::fit::Experts as Kept;
+use gpfuse::model::Given;
+use gpfuse::pool::Pool;
+use gpfuse::predict::{ExpertSummary, FusedBlock, Predictive as _, Predictor};
+use gpfuse::rows::Rows;
+use gpfuse_io::model_file::Saved;
+
+use super::known::Known;
+use super::pick;
+use crate::figure::{Band, Drawn, Draws, Experts, Heat, Labels, Predictive, most};
+
+/// Places of a curve.
+const POINTS: usize = 200;
+/// The share of the draws or of the density that intervals hold.
+pub(super) const LEVEL: f64 = 0.9;
+/// Draws shown of each expert.
+const SHOWN: usize = 8;
+/// Cells of the density, along both axes, and draws that it is averaged over.
+const CELLS: (usize, usize) = (160, 120);
+const HEAT_DRAWS: usize = 400;
+
+/// Places along the input, and what given experts say there.
+pub(super) struct Places {
+    pub(super) x: Vec<f64>,
+    rows: Rows,
+    given: Option<Given>,
+}
+
+impl Places {
+    pub(super) fn new(saved: &Saved, known: &Known) -> Result<Places> {
+        let fitted = &saved.fitted;
+        let given = fitted.given(&known.x, known.predictions.as_ref())?;
+        Ok(Places { rows: fitted.rows(&known.x)?, given, x: known.x.clone() })
+    }
+
+    /// A grid over the range of some rows. Experts made elsewhere speak only at the rows
+    /// themselves.
+    pub(super) fn along(saved: &Saved, range: &Known) -> Result<Places> {
+        if range.predictions.is_some() {
+            return Places::new(saved, &range.pick(&range.order())?);
+        }
+        let sorted = range.sorted(0);
+        Places::new(saved, &grid(sorted[0], sorted[sorted.len() - 1], POINTS))
+    }
+
+    /// Call `each` for the predictive density at every place.
+    pub(super) fn densities<T: Send>(
+        &self,
+        predictor: &Predictor,
+        threads: usize,
+        each: impl Fn(gpfuse::predict::Mixture<'_>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let block = |b: &FusedBlock| -> gpfuse::Result<Vec<T>> {
+            (0..b.len()).map(|r| Ok(each(b.row(r)?))).collect()
+        };
+        let blocks = predictor.at(&self.rows, self.given.as_ref()).blocks(threads, block)?;
+        Ok(blocks.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn experts(&self, predictor: &Predictor, threads: usize) -> Result<Vec<ExpertSummary>> {
+        Ok(predictor.experts(&self.rows, self.given.as_ref(), LEVEL, threads)?)
+    }
+}
+
+/// Equal steps between two values of the only input.
+fn grid(low: f64, high: f64, points: usize) -> Known {
+    let step = (high - low) / (points - 1) as f64;
+    let x = (0..points).map(|i| low + step * i as f64).collect();
+    Known { x, y: vec![0.0; points], predictions: None, inputs: 1 }
+}
+
+/// Mean and central interval of the predictions at some places.
+pub(super) fn band(
+    places: &Places,
+    predictor: &Predictor,
+    name: &str,
+    threads: usize,
+) -> Result<Band> {
+    let ends = [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL];
+    let each = |m: gpfuse::predict::Mixture<'_>| {
+        let q = m.quantiles(&ends);
+        [m.mean(), q[0], q[1]]
+    };
+    let all = places.densities(predictor, threads, each)?;
+    let [centre, low, high] = [0, 1, 2].map(|i| all.iter().map(|v| v[i]).collect());
+    Ok(Band { name: name.into(), centre, low, high })
+}
+
+fn labels(saved: &Saved, title: &str) -> Labels {
+    Labels::new(title, &saved.inputs[0], &saved.target)
+}
+
+/// The predictions of a model, with `data` before them.
+pub(super) fn predictive(
+    saved: &Saved,
+    places: &Places,
+    data: &Known,
+    threads: usize,
+) -> Result<Predictive> {
+    let (fitted, method) = (&saved.fitted, saved.fitted.settings.method.to_string());
+    let band = band(places, &fitted.predictor(), &method, threads)?;
+    let ends = band.low.iter().chain(&band.high).chain(&data.y).copied();
+    let density = match places.given.is_some() && data.predictions.is_some() {
+        // Not on an even grid.
+        true => None,
+        false => Some(heat(saved, places, most(ends), threads)?),
+    };
+    let title = format!("Predictions of {method}");
+    Ok(Predictive {
+        labels: labels(saved, &title),
+        data: data.x.iter().copied().zip(data.y.iter().copied()).collect(),
+        x: places.x.clone(),
+        methods: vec![band],
+        level: LEVEL,
+        density,
+    })
+}
+
+fn heat(saved: &Saved, places: &Places, range: (f64, f64), threads: usize) -> Result<Heat> {
+    let margin = 0.05 * (range.1 - range.0);
+    let centres = |low: f64, high: f64, n: usize| -> Vec<f64> {
+        (0..n).map(|i| low + (high - low) * (i as f64 + 0.5) / n as f64).collect()
+    };
+    let (first, last) = (places.x[0], places.x[places.x.len() - 1]);
+    let x = centres(first, last, CELLS.0);
+    let y = centres(range.0 - margin, range.1 + margin, CELLS.1);
+    let known = Known { y: vec![0.0; x.len()], x: x.clone(), predictions: None, inputs: 1 };
+    let predictor = pick::thinned(&saved.fitted, HEAT_DRAWS)?;
+    let each = |m: gpfuse::predict::Mixture<'_>| -> Vec<f64> {
+        y.iter().map(|y| m.log_density(*y).exp()).collect()
+    };
+    let columns = Places::new(saved, &known)?.densities(&predictor, threads, each)?;
+    Ok(Heat { x, density: columns.concat(), y })
+}
+
+/// What is said about which draws are shown, and the chain that they are of; none where experts
+/// are given, whose labels mean the same in all chains.
+fn one_chain(saved: &Saved) -> Option<(usize, String)> {
+    let draws = &saved.fitted.draws;
+    if !matches!(saved.fitted.experts, Kept::Learned) || draws.chains().len() < 2 {
+        return None;
+    }
+    let (best, chains) = (pick::best(draws), draws.chains().len());
+    Some((best, format!("chain {} of {chains}, as labels can differ between chains", best + 1)))
+}
+
+fn names(saved: &Saved) -> Vec<String> {
+    match &saved.fitted.experts {
+        Kept::Named(names) => names.clone(),
+        _ => (1..=saved.fitted.model.experts()).map(|k| format!("expert {k}")).collect(),
+    }
+}
+
+/// The experts and their weights.
+pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<Experts> {
+    let fitted = &saved.fitted;
+    let (predictor, note) = match one_chain(saved) {
+        Some((chain, note)) => (pick::alone(fitted, chain)?, format!("; {note}")),
+        None => (fitted.predictor(), String::new()),
+    };
+    let all = places.experts(&predictor, threads)?;
+    let (names, k) = (names(saved), fitted.model.experts());
+    let band = |e: usize, of: &dyn Fn(&ExpertSummary) -> [f64; 3]| {
+        let own: Vec<[f64; 3]> = all.iter().skip(e).step_by(k).map(of).collect();
+        let [centre, low, high] = [0, 1, 2].map(|i| own.iter().map(|v| v[i]).collect());
+        Band { name: names[e].clone(), centre, low, high }
+    };
+    let mean = |s: &ExpertSummary| [s.mean, s.mean - s.sd, s.mean + s.sd];
+    let weight = |s: &ExpertSummary| [s.weight.mean, s.weight.low, s.weight.high];
+    let free = if fitted.model.pool() == Pool::Linear { "weight" } else { "weight (power)" };
+    Ok(Experts {
+        labels: labels(saved, &format!("Experts of {} and their weights", fitted.settings.method)),
+        x: places.x.clone(),
+        means: (0..k).map(|e| band(e, &mean)).collect(),
+        weights: (0..k).map(|e| band(e, &weight)).collect(),
+        weight_label: free.into(),
+        note: format!("bands: one sd about means, 90 % of draws of weights{note}"),
+    })
+}
+
+/// Some draws of the experts.
+pub(super) fn draws(saved: &Saved, places: &Places, data: &Known, threads: usize) -> Result<Draws> {
+    let (fitted, k) = (&saved.fitted, saved.fitted.model.experts());
+    let (singles, note) = match one_chain(saved) {
+        Some((chain, note)) => (pick::single(fitted, chain, SHOWN)?, format!("; {note}")),
+        None => (pick::singles(fitted, SHOWN)?, String::new()),
+    };
+    let mut experts: Vec<(String, Vec<Drawn>)> =
+        names(saved).into_iter().map(|name| (name, Vec::new())).collect();
+    for predictor in &singles {
+        let all = places.experts(predictor, threads)?;
+        for (e, (_, drawn)) in experts.iter_mut().enumerate() {
+            let own = || all.iter().skip(e).step_by(k);
+            let (mean, weight) =
+                (own().map(|s| s.mean).collect(), own().map(|s| s.weight.mean).collect());
+            drawn.push(Drawn { mean, weight });
+        }
+    }
+    Ok(Draws {
+        labels: labels(saved, &format!("Draws of the experts of {}", fitted.settings.method)),
+        x: places.x.clone(),
+        experts,
+        data: data.x.iter().copied().zip(data.y.iter().copied()).collect(),
+        note: format!("{} draws; the wider the line, the larger the weight{note}", singles.len()),
+    })
+}
