@@ -2,15 +2,18 @@
 
 mod compare;
 mod options;
+mod sweep;
 
 use std::path::PathBuf;
 
 use clap::{Arg, Args, Parser, Subcommand};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use options::{FitOptions, KERNELS, named};
+use options::{KERNELS, named};
 
 pub(crate) use compare::CompareArgs;
+pub(crate) use options::FitOptions;
+pub(crate) use sweep::{PaperArgs, RunArgs, SweepArgs};
 
 /// Fuse Gaussian-process predictions into one calibrated density.
 ///
@@ -54,6 +57,10 @@ pub(crate) enum Command {
     #[command(allow_negative_numbers = true)]
     #[command(mut_arg("method", |a| a.hide(true)), mut_arg("plain", |a| a.hide(true)))]
     Compare(Box<CompareArgs>),
+    /// Run many fits of a sweep file, each scored on test rows; survives being stopped.
+    Sweep(SweepArgs),
+    /// Run the paper's experiments again, on both bases and with our own variants.
+    Paper(PaperArgs),
     /// Predict at new rows.
     #[command(allow_negative_numbers = true)]
     Predict(PredictArgs),

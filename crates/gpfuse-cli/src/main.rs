@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 }
 
 /// Settings are called as they are typed.
-fn message(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     match error.downcast_ref::<gpfuse::Error>() {
         Some(gpfuse::Error::Setting { name, problem }) => {
             format!("setting `{}`: {problem}", name.replace('_', "-"))

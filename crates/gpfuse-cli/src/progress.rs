@@ -18,7 +18,12 @@ pub(crate) fn listen() -> anyhow::Result<()> {
 }
 
 /// The same, with what is kept.
-pub(crate) fn listen_for(kept: &'static str) -> anyhow::Result<()> {
+pub(crate) fn listen_for(kept: &str) -> anyhow::Result<()> {
+    listen_saying(format!("stopping: keeping {kept} (Ctrl-C again to drop them)"))
+}
+
+/// The same, with what is said.
+pub(crate) fn listen_saying(words: String) -> anyhow::Result<()> {
     static ONCE: OnceLock<Result<(), String>> = OnceLock::new();
     let outcome = ONCE.get_or_init(|| {
         ctrlc::set_handler(move || {
@@ -27,9 +32,7 @@ pub(crate) fn listen_for(kept: &'static str) -> anyhow::Result<()> {
             }
             // The terminal has just shown `^C` without a new line.
             let start = if std::io::stderr().is_terminal() { "\n" } else { "" };
-            crate::print::note(&format!(
-                "{start}stopping: keeping {kept} (Ctrl-C again to drop them)"
-            ));
+            crate::print::note(&format!("{start}{words}"));
         })
         .map_err(|e| e.to_string())
     });

@@ -14,7 +14,7 @@ const SHARED: &str = "method experts partition along expert-inputs hold-out expe
                       normalise density scaling no-scale sampler metric chains warmup draws max-depth \
                       hmc-depth target-accept start candidates start-steps combine seed threads";
 
-const FLAGS: [(&str, &str); 8] = [
+const FLAGS: [(&str, &str); 10] = [
     ("demo", "out seed json"),
     (
         "simulate",
@@ -24,6 +24,8 @@ const FLAGS: [(&str, &str); 8] = [
     ("fit", "target inputs out assign SHARED settings strict json"),
     ("stack", "target inputs out STACKED settings strict json"),
     ("compare", "target inputs methods figure COMPARED settings strict json"),
+    ("sweep", "out shard threads merge json"),
+    ("paper", "out shard threads merge json quick frozen basis"),
     ("predict", "out quantiles experts density rao-blackwell samples seed threads"),
     ("evaluate", "rao-blackwell json strict threads"),
     ("inspect", "json strict"),

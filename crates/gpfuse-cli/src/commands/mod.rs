@@ -5,10 +5,12 @@ mod demo;
 mod evaluate;
 mod fit;
 mod inspect;
+mod paper;
 mod predict;
 mod report;
 mod simulate;
 mod stack;
+mod sweep;
 mod training;
 
 use std::path::Path;
@@ -38,6 +40,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Fit(args) => fit::run(&args),
         Command::Stack(args) => stack::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Paper(args) => paper::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),

@@ -15,7 +15,8 @@ use crate::sweep_file::{SweepFile, difference};
 use crate::table::write_csv;
 
 /// What stands above the settings.
-const HEAD: &str = "# The settings of this sweep, as used. `gpfuse sweep` takes this file again.\n\n";
+const HEAD: &str =
+    "# The settings of this sweep, as used. `gpfuse sweep` takes this file again.\n\n";
 
 /// A folder that is being written, locked against others.
 pub struct Ledger {
@@ -36,8 +37,9 @@ impl Ledger {
     /// version.
     pub fn open(folder: &Path, file: &SweepFile) -> Result<Ledger, LedgerError> {
         let name = || folder.display().to_string();
-        fs::create_dir_all(folder).map_err(|e| {
-            LedgerError::NoFolder { path: name(), cause: first_line(&e.to_string()) }
+        fs::create_dir_all(folder).map_err(|e| LedgerError::NoFolder {
+            path: name(),
+            cause: first_line(&e.to_string()),
         })?;
         let lock = lock(folder)?;
         remove_leftovers(folder);
@@ -78,12 +80,7 @@ impl Ledger {
     }
 
     /// Write the rows of a data set, unless they are there.
-    pub fn data(
-        &self,
-        name: &str,
-        columns: &[&str],
-        values: &[&[f64]],
-    ) -> Result<(), LedgerError> {
+    pub fn data(&self, name: &str, columns: &[&str], values: &[&[f64]]) -> Result<(), LedgerError> {
         let path = self.folder.join(DATA).join(format!("{name}.csv"));
         if !path.is_file() {
             write_csv(Some(&path), columns, values)?;

@@ -31,7 +31,9 @@ impl SweepFile {
             }
         }
         for (name, source) in &self.data {
-            source.check().map_err(|problem| (name.clone(), format!("data `{name}`: {problem}")))?;
+            source
+                .check()
+                .map_err(|problem| (name.clone(), format!("data `{name}`: {problem}")))?;
         }
         for study in &self.study {
             study.check(&data, &arms).map_err(|problem| {

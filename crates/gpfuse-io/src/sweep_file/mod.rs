@@ -5,6 +5,7 @@
 
 mod check;
 mod differ;
+mod digest;
 mod read;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use gpfuse::sweep::Key;
 use serde::{Deserialize, Serialize};
 
 pub use differ::difference;
+pub use digest::digest;
 pub use read::{SweepFileError, line_of};
 
 /// All that a sweep is told.

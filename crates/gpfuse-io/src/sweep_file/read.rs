@@ -41,9 +41,8 @@ impl SweepFile {
             let problem = e.message().lines().collect::<Vec<_>>().join(", ");
             SweepFileError::new(path, line, problem)
         })?;
-        file.check().map_err(|(name, problem)| {
-            SweepFileError::new(path, line_of(text, &name), problem)
-        })?;
+        file.check()
+            .map_err(|(name, problem)| SweepFileError::new(path, line_of(text, &name), problem))?;
         Ok(file)
     }
 

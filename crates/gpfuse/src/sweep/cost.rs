@@ -37,7 +37,11 @@ pub fn cost(cell: &Cell) -> f64 {
         Start::Prior => 0.0,
         _ => (sampler.candidates * sampler.start_steps) as f64,
     };
-    let draws = sampler.chains as f64 * (sampler.warmup as f64 + sampler.draws as f64 + starts);
+    let sampled = match sampler.sampler {
+        Sampler::Map => 0,
+        _ => sampler.warmup + sampler.draws,
+    };
+    let draws = sampler.chains as f64 * (sampled as f64 + starts);
     let fit = draws * steps * rows * gps * functions;
     // Every draw is a component of the prediction at every test row, sorted for its score.
     let scored = (sampler.chains * sampler.draws * cell.test.len()) as f64;
@@ -60,4 +64,62 @@ pub fn share(mut cells: Vec<Cell>, i: usize, n: usize) -> Vec<Cell> {
 /// Sort by cost, equals by their keys.
 pub(super) fn longest_first(cells: &mut [Cell]) {
     cells.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then_with(|| a.key.cmp(&b.key)));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::{Key, Table};
+    use super::*;
+    use crate::fit::FitSettings;
+    use crate::infer::Settings;
+
+    fn cell(experts: usize, draws: usize) -> Cell {
+        let sampler = Settings { draws, ..Settings::default() };
+        let (data, arm, basis) = ("d".into(), draws.to_string(), "rff".into());
+        Cell {
+            key: Key { data, arm, basis, size: 10, experts, split: 0, seed: 0 },
+            settings: FitSettings { experts, sampler, ..FitSettings::default() }.check().unwrap(),
+            table: Arc::new(Table { x: vec![0.0; 50], inputs: 1, y: vec![0.0; 50] }),
+            train: Arc::new((0..40).collect()),
+            test: Arc::new((40..50).collect()),
+            given: None,
+            keep: false,
+        }
+    }
+
+    fn all() -> Vec<Cell> {
+        (1..5).flat_map(|k| (1..6).map(move |d| cell(k, 100 * d))).collect()
+    }
+
+    #[test]
+    fn more_work_costs_more() {
+        assert!(cost(&cell(3, 100)) < cost(&cell(4, 100)));
+        assert!(cost(&cell(3, 100)) < cost(&cell(3, 200)));
+    }
+
+    /// Shares are a partition, whatever the order of the cells, and no share is far from its due.
+    #[test]
+    fn shares_are_all_cells_once_and_cost_alike() {
+        let total: f64 = all().iter().map(cost).sum();
+        for n in [1, 2, 3, 7, 30] {
+            let mut backwards = all();
+            backwards.reverse();
+            let mut keys = Vec::new();
+            for i in 1..=n {
+                let own = share(all(), i, n);
+                let other = share(backwards.clone(), i, n);
+                assert!(own.iter().map(|c| &c.key).eq(other.iter().map(|c| &c.key)));
+                let cost: f64 = own.iter().map(cost).sum();
+                let most = all().iter().map(super::cost).fold(0.0, f64::max);
+                assert!((cost - total / n as f64).abs() <= most, "{i}/{n}");
+                keys.extend(own.into_iter().map(|c| c.key));
+            }
+            keys.sort();
+            let mut expected: Vec<Key> = all().into_iter().map(|c| c.key).collect();
+            expected.sort();
+            assert_eq!(keys, expected);
+        }
+    }
 }
