@@ -4,6 +4,9 @@
 //! `gradient [ROWS] [FREQUENCIES] [THREADS]`: the best of many single evaluations, in
 //! milliseconds and, for RFF, in nanoseconds per feature (a row, a GP, a frequency); by default
 //! with 800 rows, 30 frequencies and one thread.
+//!
+//! `gradient shapes`: what a gradient of the collapsed density costs beside one of the plain density,
+//! for many shapes, as a CSV table (microseconds, on one thread).
 
 use std::error::Error;
 use std::sync::Arc;
@@ -20,6 +23,9 @@ const FUNCTIONS: usize = 60;
 const PATIENCE: f64 = 0.3;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().nth(1).as_deref() == Some("shapes") {
+        return shapes();
+    }
     let number =
         |at: usize, usual: usize| std::env::args().nth(at).map_or(Ok(usual), |n| n.parse());
     let (rows, frequencies, threads) = (number(1, 800)?, number(2, 30)?, number(3, 1)?);
@@ -49,6 +55,39 @@ fn main() -> Result<(), Box<dyn Error>> {
                 if let Ok(collapsed) = Collapsed::new(posterior) {
                     let ms = time(collapsed.with_threads(threads))? * 1e3;
                     println!("{:7} {name:8} {method:6} {ms:.4} ms  collapsed", level.name());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Plain and collapsed gradients of many shapes.
+fn shapes() -> Result<(), Box<dyn Error>> {
+    println!("basis,size,method,experts,rows,plain,collapsed,ratio");
+    for rows in [50, 133, 400, 800, 2000] {
+        let x: Vec<f64> = (0..rows).map(|i| -5.0 + 10.0 * i as f64 / rows as f64).collect();
+        let y: Vec<f64> = x.iter().map(|v| v.sin()).collect();
+        let data = Arc::new(Data::new(&x, 1, &y)?);
+        for size in [5, 10, 20, 30, 60] {
+            let omega = (0..size).map(|i| 0.1 * i as f64 - 1.4).collect();
+            let rff = Basis::Rff(Rff::new(Kernel::Rbf, omega, 1)?);
+            let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![2 * size])?;
+            let hilbert = Basis::Hilbert(hilbert);
+            for (name, functions, basis) in [("rff", size, rff), ("hilbert", 2 * size, hilbert)] {
+                for (method, experts) in [(Method::Het, 1), (Method::Pogpe, 2), (Method::Pogpe, 4)]
+                {
+                    let model =
+                        Arc::new(Model::new(method, experts, basis.clone(), Priors::default())?);
+                    let posterior = Posterior::new(model.clone(), data.clone())?;
+                    let plain = time(posterior.clone())?;
+                    let collapsed = time(Collapsed::new(posterior)?)?;
+                    println!(
+                        "{name},{functions},{method},{experts},{rows},{:.1},{:.1},{:.1}",
+                        plain * 1e6,
+                        collapsed * 1e6,
+                        collapsed / plain
+                    );
                 }
             }
         }
