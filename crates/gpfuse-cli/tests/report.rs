@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::{Place, small};
+use common::{Place, check_refusal, small};
 use gpfuse::sweep::{Finished, Key};
 
 const BAD: &str = "<img src=x onerror=alert(1)>";
@@ -95,7 +95,9 @@ fn a_sweep_becomes_a_page() {
     assert!(run.err.contains("wrote `s/report.html`"), "{}", run.err);
     let text = place.text("s/report.html");
     check_page(&text);
-    assert!(text.contains("&lt;img src=x onerror=alert(1)&gt;") || text.contains("&lt;img src&#x3d;x"));
+    assert!(
+        text.contains("&lt;img src=x onerror=alert(1)&gt;") || text.contains("&lt;img src&#x3d;x")
+    );
     assert!(text.contains("9 cells finished; none failed"), "no count");
     // Two places for MoGPE, and het as a line.
     assert_eq!(text.matches("class=\"mark box\"").count(), 2);
@@ -179,7 +181,10 @@ fn an_old_page_stays_until_the_new_one_is_whole() {
     let names = fs::read_dir(place.path("s")).unwrap().count();
     assert_eq!(names, 4);
     #[cfg(target_os = "linux")]
-    place.refused("report s --figures f --out /dev/full", 1, &["the disk is full"]);
+    {
+        let args = "report s --figures f --out /dev/full";
+        check_refusal(args, &place.run(args), 1, &["`/dev/full`: the disk is full"]);
+    }
 }
 
 /// A model that was kept but cannot be read takes its figure away, not the page.

@@ -117,8 +117,8 @@ pub struct Found {
     pub verdict: &'static str,
     /// The same as the name of a style.
     pub class: &'static str,
-    /// The test behind it.
-    pub words: String,
+    /// The tests behind it, in words.
+    pub tests: Vec<String>,
     /// The figure behind it.
     pub figure: Option<String>,
     /// The name of that figure.

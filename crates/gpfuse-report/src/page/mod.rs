@@ -5,6 +5,7 @@ mod html;
 mod inline;
 pub mod model;
 mod number;
+mod recolour;
 pub mod sweep;
 
 use std::path::Path;

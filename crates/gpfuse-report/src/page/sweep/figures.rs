@@ -95,10 +95,17 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
         Vary::Experts => "number of experts K".into(),
         Vary::Size => format!("{basis}: {}", size_name(&study.basis)),
     };
+    let boxes: Vec<Series> = arms.iter().filter(|arm| !is_line(arm)).map(series).collect();
+    let mut line = arms.iter().find(|arm| is_line(arm)).map(series);
+    // One GP has no place of its own among numbers of experts.
+    let places = boxes.iter().flat_map(|s| &s.groups).map(|g| g.x);
+    if let (Vary::Experts, Some(line), Some(x)) = (study.vary, &mut line, places.reduce(f64::min)) {
+        line.groups.iter_mut().for_each(|g| g.x = x);
+    }
     let plot = BoxPlot {
         labels: Labels::new(&format!("{} ({basis})", title(study)), &axis, "NLPD (nats per row)"),
-        series: arms.iter().filter(|arm| !is_line(arm)).map(series).collect(),
-        line: arms.iter().find(|arm| is_line(arm)).map(series),
+        series: boxes,
+        line,
     };
     let caption = caption(study, &here);
     album.show(&id(study), &name(sweep, study), caption, figure::boxes(&plot))

@@ -43,9 +43,9 @@ fn said(sweep: &Sweep, basis: &str, claim: &Claim) -> Found {
         Verdict::NotSeen => ("not seen", "not-seen"),
         Verdict::Untested => ("not tested", "unclear"),
     };
-    let words = match claim.contrasts.is_empty() {
-        true => "the sweep does not have the cells.".into(),
-        false => claim.contrasts.iter().map(contrast).collect::<Vec<String>>().join("; ") + ".",
+    let tests = match claim.contrasts.is_empty() {
+        true => vec!["the sweep does not have the cells".into()],
+        false => claim.contrasts.iter().map(contrast).collect(),
     };
     let vary = match claim.panel {
         Panel::Experts => Vary::Experts,
@@ -56,7 +56,7 @@ fn said(sweep: &Sweep, basis: &str, claim: &Claim) -> Found {
         basis: basis_name(basis),
         verdict,
         class,
-        words,
+        tests,
         figure: study.map(super::figures::id),
         figure_name: study.map(|study| super::figures::name(sweep, study)),
     }
