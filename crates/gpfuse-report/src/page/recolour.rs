@@ -1,6 +1,6 @@
 //! The colours of a drawing as those of the page, so that it follows from light to dark.
 //!
-//! Greys become variables of the style. A tint, a colour on the way to white, becomes the same
+//! Greys and full colours become variables of the style. A tint, a colour on the way to white, becomes the same
 //! mixture of that colour and of the paper, whatever the paper is.
 
 /// Greys of the drawings and what the page calls them.
@@ -16,12 +16,12 @@ const GREYS: [(&str, &str); 6] = [
 /// Colours that drawings have tints of. The first is the density's.
 const FULL: [([f64; 3], &str); 7] = [
     ([126.0, 152.0, 186.0], "var(--heat)"),
-    ([0.0, 114.0, 178.0], "#0072b2"),
-    ([213.0, 94.0, 0.0], "#d55e00"),
-    ([0.0, 158.0, 115.0], "#009e73"),
-    ([204.0, 121.0, 167.0], "#cc79a7"),
-    ([230.0, 159.0, 0.0], "#e69f00"),
-    ([86.0, 180.0, 233.0], "#56b4e9"),
+    ([0.0, 114.0, 178.0], "var(--blue)"),
+    ([213.0, 94.0, 0.0], "var(--red)"),
+    ([0.0, 158.0, 115.0], "var(--green)"),
+    ([204.0, 121.0, 167.0], "var(--pink)"),
+    ([230.0, 159.0, 0.0], "var(--orange)"),
+    ([86.0, 180.0, 233.0], "var(--sky)"),
 ];
 
 /// A tint is rounded by up to one in each channel.
@@ -81,12 +81,12 @@ mod tests {
     fn greys_and_tints_follow_the_page_and_texts_stay() {
         let svg =
             r##"<rect fill="#222222" stroke="#99c6e0" /><text fill="none">a fill=&quot;</text>"##;
-        let mix = "color-mix(in srgb, #0072b2 40.0%, var(--paper))";
+        let mix = "color-mix(in srgb, var(--blue) 40.0%, var(--paper))";
         let wanted = format!(
             r#"<rect fill="var(--ink)" stroke="{mix}" /><text fill="none">a fill=&quot;</text>"#
         );
         assert_eq!(recolour(svg), wanted);
-        assert_eq!(of_page("#d55e00"), "#d55e00");
+        assert_eq!(of_page("#d55e00"), "var(--red)");
         assert_eq!(of_page("#12ab34"), "#12ab34");
         assert_eq!(of_page("url(#a)"), "url(#a)");
     }

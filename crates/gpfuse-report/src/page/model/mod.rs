@@ -77,7 +77,7 @@ fn told(stem: &str) -> (&'static str, &'static str) {
         "predictive" => (
             "Prediction",
             "The training rows, the point prediction with its interval, and behind them the \
-             predictive density: the darker, the denser.",
+             predictive density: the stronger its shade, the larger it is.",
         ),
         "weights" => ("Weights", "The weights of the experts with 90 % intervals."),
         "slices" => {

@@ -72,9 +72,9 @@ fn panel<'a>(sweep: &'a Sweep, basis: &str, vary: Vary) -> Option<&'a Study> {
 /// `BHS less P-BHS, K = 2: 0.12 ± 0.03, p = 0.004`.
 fn contrast(c: &Contrast) -> String {
     let p = match c.p {
-        Some(p) if p < 0.001 => ", p < 0.001".into(),
-        Some(p) if p > 0.999 => ", p > 0.999".into(),
-        Some(p) => format!(", p = {p:.3}"),
+        Some(p) if p < 0.001 => ", p\u{a0}<\u{a0}0.001".into(),
+        Some(p) if p > 0.999 => ", p\u{a0}>\u{a0}0.999".into(),
+        Some(p) => format!(", p\u{a0}=\u{a0}{p:.3}"),
         None => ", one split: no test".into(),
     };
     format!("{}: {}{p}", c.what, measured(c.mean, c.se))
