@@ -60,7 +60,7 @@ pub fn boxes(plot: &BoxPlot) -> Scene {
     let count = places.len().max(1) as f64;
     let frame = Frame {
         x: Scale::exact(-0.5, count - 0.5, LEFT, WIDTH - EDGE),
-        y: Scale::most(values, top + PLOT, top),
+        y: with_headroom(Scale::most(values.clone(), top + PLOT, top), values),
     };
     let mut scene = page(WIDTH, top + PLOT + 52.0);
     scene.add(heading((EDGE, 26.0), &cut(&plot.labels.title, 15, WIDTH - 2.0 * EDGE)));
@@ -87,11 +87,25 @@ pub fn boxes(plot: &BoxPlot) -> Scene {
         let shift = (s as f64 - 0.5 * (plot.series.len() as f64 - 1.0)) * wide;
         for group in &series.groups {
             let Some(i) = places.iter().position(|x| *x == group.x) else { continue };
-            let place = Place { frame: &frame, x: frame.x.at(i as f64) + shift, wide: 0.8 * wide };
+            let place = Place {
+                frame: &frame,
+                x: frame.x.at(i as f64) + shift,
+                wide: 0.8 * wide,
+                row: s % 2,
+            };
             place.draw(&mut scene, series, &Look::of(s), group, name);
         }
     }
     scene
+}
+
+/// Room for arrows and their numbers, at the ends where something is cut.
+fn with_headroom(scale: Scale, values: impl Iterator<Item = f64> + Clone) -> Scale {
+    let room = 0.14 * (scale.high - scale.low);
+    let finite = || values.clone().filter(|v| v.is_finite());
+    let above = if finite().any(|v| v > scale.high) { room } else { 0.0 };
+    let below = if finite().any(|v| v < scale.low) { room } else { 0.0 };
+    Scale { low: scale.low - below, high: scale.high + above, ..scale }
 }
 
 fn entries(plot: &BoxPlot) -> Vec<Entry> {
@@ -150,6 +164,8 @@ struct Place<'a> {
     frame: &'a Frame,
     x: f64,
     wide: f64,
+    /// In which line numbers beside arrows stand: neighbours take turns.
+    row: usize,
 }
 
 impl Place<'_> {
@@ -225,7 +241,8 @@ impl Place<'_> {
         let (tip, back) = (y.at(value), if value > y.high { 7.0 } else { -7.0 });
         let head = [(self.x - 4.5, tip + back), (self.x, tip), (self.x + 4.5, tip + back)];
         let number = short(value);
-        let at = (self.x, tip + 2.0 * back + 4.0);
+        let down = back.signum() * 12.0 * self.row as f64;
+        let at = (self.x, tip + 2.0 * back + 4.0 + down);
         let half = 0.5 * super::ink::width(&number, 10);
         vec![
             curve(&head, look.colour(), 1.8, &[]),

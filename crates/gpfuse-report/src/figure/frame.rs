@@ -146,7 +146,7 @@ impl Frame {
 fn span(low: &[f64], high: &[f64]) -> String {
     let low = low.iter().copied().fold(f64::INFINITY, f64::min);
     let high = high.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    format!("{} to {}", short(low), short(high))
+    if low <= high { format!("{} to {}", short(low), short(high)) } else { "no values".into() }
 }
 
 /// How an entry of a legend is shown.

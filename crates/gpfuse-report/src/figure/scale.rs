@@ -74,7 +74,10 @@ pub(crate) fn most(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (first, third) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
     let reach = FENCE * (third - first);
     // Where half of the values are the same there is no such range to go by.
-    if reach > 0.0 { (low.max(first - reach), high.min(third + reach)) } else { (low, high) }
+    match reach > 0.0 {
+        true => ends(sorted.into_iter().filter(|v| (first - reach..=third + reach).contains(v))),
+        false => (low, high),
+    }
 }
 
 /// The least and the largest of the finite values.
