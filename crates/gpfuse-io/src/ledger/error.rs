@@ -65,17 +65,10 @@ pub enum LedgerError {
     Parts { first: String, second: String, difference: String },
     /// Parts that disagree about a cell.
     #[error(
-        "`{first}` and `{second}` disagree about the cell {cell}: `{column}` is {there} and \
-         {here}. Take it out of one of the two `ledger.jsonl`, and find out which machine is wrong"
+        "`{first}` and `{second}` disagree about the cell {cell}: {difference}. Take it out of one \
+         of the two `ledger.jsonl`, and find out which machine is wrong"
     )]
-    Disagree {
-        first: String,
-        second: String,
-        cell: String,
-        column: String,
-        there: String,
-        here: String,
-    },
+    Disagree { first: String, second: String, cell: String, difference: String },
     /// A model cannot be written.
     #[error(transparent)]
     Model(#[from] ModelFileError),

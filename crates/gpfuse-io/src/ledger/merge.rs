@@ -91,8 +91,6 @@ fn agree(
         first: first.display().to_string(),
         second: second.display().to_string(),
         cell: there.key.to_string(),
-        there: show(&a),
-        here: show(&b),
-        column,
+        difference: format!("`{column}` is {} and {}", show(&a), show(&b)),
     })
 }
