@@ -89,7 +89,7 @@ fn who(sweep: &Sweep, key: &Key) -> String {
 fn together(sweep: &Sweep, on: &[&Kept]) -> Option<Predictive> {
     let all: Vec<(&Kept, &Predictive)> =
         on.iter().filter_map(|k| Some((*k, k.view.predictive.as_ref()?))).collect();
-    let mut out = (*all.first()?).1.clone();
+    let mut out = all.first()?.1.clone();
     let same = |p: &Predictive| p.x == out.x && p.level == out.level;
     let methods: Vec<Band> = all
         .iter()

@@ -30,7 +30,7 @@ pub(super) fn finished(
         coverage_50: Some(0.5),
         coverage_80: Some(0.8),
         coverage_95: Some(0.95),
-        passed: Some(split % 2 == 0),
+        passed: Some(split.is_multiple_of(2)),
         rhat_median: Some(1.01),
         rhat_max: Some(1.2),
         ess_median: Some(900.0),

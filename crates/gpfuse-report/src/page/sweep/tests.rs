@@ -8,11 +8,13 @@ fn section<'a>(page: &'a Page, id: &str) -> &'a Section {
 }
 
 fn figures(section: &Section) -> Vec<&str> {
-    let id = |block| match block {
-        &Block::Figure(ref f) => Some(f.id.as_str()),
-        _ => None,
-    };
-    section.blocks.iter().filter_map(id).collect()
+    let mut ids = Vec::new();
+    for block in &section.blocks {
+        if let Block::Figure(figure) = block {
+            ids.push(figure.id.as_str());
+        }
+    }
+    ids
 }
 
 #[test]
