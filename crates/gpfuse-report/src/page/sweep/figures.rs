@@ -82,7 +82,7 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
         Vary::Size => g.key.size as f64,
     };
     let series = |arm: &String| Series {
-        name: sweep.label(arm),
+        name: sweep.bare_label(arm),
         ours: sweep.ours(arm),
         groups: here
             .iter()
@@ -155,10 +155,17 @@ fn caption(study: &Study, groups: &[&Group<'_>]) -> String {
 pub(super) fn sensitivity(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     let studies: Vec<&Study> =
         sweep.folder.file.study.iter().filter(|s| s.data.len() > 1 && shown(sweep, s)).collect();
-    let words = "The paper does not say over which range its inputs lie. Here the same generator \
-                 is run over several ranges: a wider one holds more turns of every function for \
-                 the same number of rows.";
-    let mut section = Section::new("sensitivity", "Other data").with(Block::text(words));
+    let ranged = |study: &&Study| study.data.iter().all(|name| sweep.range(name).is_some());
+    let (heading, words) = match studies.iter().all(ranged) {
+        true => (
+            "Sensitivity to the input range",
+            "The paper does not say over which range its inputs lie. Here the same generator is \
+             run over several ranges: a wider one holds more turns of every function for the same \
+             number of rows.",
+        ),
+        false => ("Several data sets", "The same methods on several data sets, side by side."),
+    };
+    let mut section = Section::new("sensitivity", heading).with(Block::text(words));
     let all = groups(&sweep.folder.rows);
     for study in &studies {
         for size in &study.sizes {
@@ -191,7 +198,7 @@ fn ranges(
     };
     let arms = order(sweep, &here);
     let series = |arm: &String| Series {
-        name: sweep.label(arm),
+        name: sweep.bare_label(arm),
         ours: sweep.ours(arm),
         groups: here
             .iter()

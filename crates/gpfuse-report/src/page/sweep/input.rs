@@ -25,13 +25,15 @@ pub struct Kept {
 }
 
 impl Sweep {
-    /// What people call an arm.
+    /// What people call an arm, and whether it is ours.
     pub(super) fn label(&self, arm: &str) -> String {
-        match self.folder.file.arm(arm) {
-            Some(a) if a.ours => format!("{} (ours)", a.label()),
-            Some(a) => a.label().into(),
-            None => arm.into(),
-        }
+        let ours = if self.ours(arm) { " (ours)" } else { "" };
+        self.bare_label(arm) + ours
+    }
+
+    /// What people call an arm, where a drawing says by itself whether it is ours.
+    pub(super) fn bare_label(&self, arm: &str) -> String {
+        self.folder.file.arm(arm).map_or(arm, |a| a.label()).into()
     }
 
     /// Whether an arm is ours.
