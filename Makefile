@@ -3,7 +3,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test other-sets check golden bench protocol levers versus clean
+.PHONY: test browser other-sets check golden bench protocol levers versus clean
 
 # The Rust tests, then real ArviZ on a real model file and experts from real scikit-learn, then the
 # library's tests on the other instruction sets of this machine.
@@ -24,6 +24,15 @@ other-sets:
 	        echo "instruction set $$set"; \
 	        GPFUSE_SIMD=$$set $(CARGO) test --workspace --lib $(TESTS) || exit 1; \
 	    done
+
+# The pages of `gpfuse report` in a real Chromium (CHROMIUM names another than /usr/bin/chromium).
+browser: tests/browser/node_modules/.package-lock.json
+	@$(CARGO) build --quiet --release -p gpfuse-cli
+	node tests/browser/run.js target/release/gpfuse target/browser
+
+tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
+	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
+	touch $@
 
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check

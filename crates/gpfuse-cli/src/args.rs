@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Show what is in a model file, and its diagnostics.
     Inspect(InspectArgs),
+    /// Write a sweep or a model as one HTML page that needs no network.
+    Report(ReportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -264,4 +266,24 @@ pub(crate) struct InspectArgs {
     /// Exit with code 3 where the diagnostics do not pass.
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Folder of a sweep, or a model file.
+    pub(crate) path: PathBuf,
+    /// HTML file to write [default: report.html in the folder of the sweep; the model's name with
+    /// .html].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Folder for the figures as SVG and PNG; made if it does not exist [default: figures in the
+    /// folder of the sweep; none for a model].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) figures: Option<PathBuf>,
+    /// Model: table with its input and target columns, to score it on.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
+    /// Threads [default: all cores].
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
 }

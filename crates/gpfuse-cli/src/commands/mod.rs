@@ -7,6 +7,7 @@ mod fit;
 mod inspect;
 mod paper;
 mod predict;
+mod report;
 mod simulate;
 mod stack;
 mod sweep;
@@ -44,6 +45,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Report(args) => report::run(&args),
     }
 }
 

@@ -1,0 +1,114 @@
+//! `gpfuse report`: a sweep or a model as one HTML page.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::bail;
+use gpfuse::metrics::evaluate;
+use gpfuse_io::ledger::Folder;
+use gpfuse_io::model_file;
+use gpfuse_report::page::{Page, model, sweep};
+use gpfuse_report::view::view;
+
+use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
+use crate::args::ReportArgs;
+use crate::print;
+
+pub(super) fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
+    let started = Instant::now();
+    let threads = threads(args.threads)?;
+    let (page, out, figures) = match args.path.is_dir() {
+        true => of_sweep(args, threads)?,
+        false => of_model(args, threads)?,
+    };
+    page.write(&out, figures.as_deref())?;
+    let mut said = format!("wrote `{}`", out.display());
+    if let Some(folder) = figures {
+        let drawn = print::count(page.drawings.len(), "figure");
+        said += &format!(" and {drawn} in `{}`", folder.display());
+    }
+    print::note(&format!("{said} ({} s)", print::seconds(started.elapsed().as_secs_f64())));
+    Ok(Outcome::Done)
+}
+
+/// The page, its file, and the folder of its figures.
+type Made = (Page, PathBuf, Option<PathBuf>);
+
+fn of_sweep(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
+    let path = &args.path;
+    if args.data.is_some() {
+        bail!("`{}` is a sweep: --data is for a model", path.display());
+    }
+    let folder = Folder::read(path)?;
+    if folder.rows.is_empty() {
+        bail!(
+            "`{}`: no cell is finished yet: run gpfuse sweep {}/settings.toml --out {}",
+            path.display(),
+            path.display(),
+            path.display()
+        );
+    }
+    let out = args.out.clone().unwrap_or_else(|| path.join("report.html"));
+    refuse_unwritable(&out)?;
+    let mut kept = Vec::new();
+    for (key, file) in &folder.models {
+        // A model that cannot be read takes its figure away, not the page.
+        match model_file::load(file)
+            .map_err(anyhow::Error::from)
+            .and_then(|m| view(&m, None, threads))
+        {
+            Ok(view) => kept.push(sweep::Kept { key: key.clone(), view }),
+            Err(e) => print::note(&format!("warning: {e:#}")),
+        }
+    }
+    let figures = args.figures.clone().unwrap_or_else(|| path.join("figures"));
+    Ok((sweep::page(&sweep::Sweep { folder, kept }), out, Some(figures)))
+}
+
+fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
+    let path = &args.path;
+    if !path.exists() {
+        bail!(
+            "`{}`: no such folder or file: give the folder of a sweep or a model file",
+            path.display()
+        );
+    }
+    let query = match &args.data {
+        Some(data) => Some(Query::read(path, data, true)?),
+        None => None,
+    };
+    let own;
+    let saved = match &query {
+        Some(query) => &query.saved,
+        None => {
+            own = model_file::load(path)?;
+            &own
+        }
+    };
+    let out = args.out.clone().unwrap_or_else(|| beside(path));
+    refuse_same(path, &out)?;
+    if let Some(data) = &args.data {
+        refuse_same(data, &out)?;
+    }
+    refuse_unwritable(&out)?;
+    let shown = view(saved, query.as_ref().map(|q| &q.table), threads)?;
+    let scores = match &query {
+        Some(query) => {
+            let (fitted, x) = (&saved.fitted, &query.x);
+            let (rows, given) = (fitted.rows(x)?, fitted.given(x, query.predictions.as_ref())?);
+            let y = query.target().unwrap_or_default();
+            Some(evaluate(&fitted.predictor().at(&rows, given.as_ref()), y, threads)?)
+        }
+        None => None,
+    };
+    let scored = args.data.as_deref().zip(scores.as_ref());
+    let page = model::page(&model::Model { path, saved, view: &shown, scored });
+    Ok((page, out, args.figures.clone()))
+}
+
+/// `run.1.nc` becomes `run.1.html`.
+fn beside(model: &Path) -> PathBuf {
+    let name = model.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".nc").unwrap_or(&name);
+    model.with_file_name(format!("{stem}.html"))
+}

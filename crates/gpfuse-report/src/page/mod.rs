@@ -1,0 +1,76 @@
+//! Pages: a sweep or a model as one HTML file that needs no network.
+
+pub mod document;
+mod html;
+mod inline;
+pub mod model;
+mod number;
+mod recolour;
+pub mod sweep;
+
+use std::path::Path;
+
+use anyhow::Context;
+use gpfuse_io::atomic::{WriteError, atomic_write};
+
+pub use html::html;
+
+use crate::figure::{self, Format, Scene};
+use document::{Block, Document, Figure};
+
+/// A page and the drawings on it.
+#[derive(Debug)]
+pub struct Page {
+    /// Its words, tables and figures.
+    pub document: Document,
+    /// Each drawing with the stem of its files.
+    pub drawings: Vec<(String, Scene)>,
+}
+
+impl Page {
+    /// Write the page, and its drawings as SVG and PNG into a folder, which is made if it does not
+    /// exist. The page comes last: where it is, all is.
+    pub fn write(&self, out: &Path, figures: Option<&Path>) -> anyhow::Result<()> {
+        let text = html(&self.document)?;
+        if let Some(folder) = figures {
+            std::fs::create_dir_all(folder).map_err(|e| WriteError::new(folder, &e))?;
+            self.draw(folder)?;
+        }
+        atomic_write(out, |file| file.write_all(text.as_bytes()))?;
+        Ok(())
+    }
+
+    /// Drawing pixels takes longer than all else, and each drawing is its own.
+    fn draw(&self, folder: &Path) -> anyhow::Result<()> {
+        let one = |(stem, scene): &(String, Scene)| -> anyhow::Result<()> {
+            figure::write(&folder.join(format!("{stem}.svg")), Format::Svg, scene)?;
+            figure::write(&folder.join(format!("{stem}.png")), Format::Png, scene)
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = self.drawings.len().div_ceil(cores).max(1);
+        std::thread::scope(|scope| {
+            let parts = self.drawings.chunks(share);
+            let workers: Vec<_> =
+                parts.map(|part| scope.spawn(move || part.iter().try_for_each(one))).collect();
+            workers.into_iter().try_for_each(|worker| {
+                worker.join().unwrap_or_else(|_| anyhow::bail!("a figure could not be drawn"))
+            })
+        })
+        .with_context(|| format!("figures in `{}`", folder.display()))
+    }
+}
+
+/// Drawings as they come onto a page.
+#[derive(Debug, Default)]
+struct Album {
+    drawings: Vec<(String, Scene)>,
+}
+
+impl Album {
+    /// Keep a drawing, and show it.
+    fn show(&mut self, id: &str, name: &str, caption: impl Into<String>, scene: Scene) -> Block {
+        let svg = inline::inline(&scene, id, name);
+        self.drawings.push((id.into(), scene));
+        Block::Figure(Figure { id: id.into(), name: name.into(), caption: caption.into(), svg })
+    }
+}

@@ -1,0 +1,108 @@
+//! The page of a model.
+
+mod convergence;
+mod parameters;
+mod scores;
+mod settings;
+mod summary;
+
+use std::path::Path;
+
+use gpfuse::metrics::Scores;
+use gpfuse_io::model_file::Saved;
+
+use super::document::{Block, Document, Section};
+use super::{Album, Page};
+use crate::view::View;
+
+/// What the page of a model is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Model<'a> {
+    /// Its file, as typed.
+    pub path: &'a Path,
+    /// The model.
+    pub saved: &'a Saved,
+    /// What its figures show.
+    pub view: &'a View,
+    /// A table with targets, as typed, and the scores there.
+    pub scored: Option<(&'a Path, &'a Scores)>,
+}
+
+/// Make the page of a model.
+pub fn page(model: &Model<'_>) -> Page {
+    let mut album = Album::default();
+    let mut sections = vec![summary::summary(model)];
+    sections.extend(scores::scores(model));
+    sections.push(figures(model, &mut album));
+    sections.push(parameters::parameters(model.saved));
+    sections.push(convergence::convergence(model.saved));
+    sections.push(settings::settings(model));
+    sections.push(settings::reproduce(model));
+    let name = model.path.file_name().unwrap_or_default().to_string_lossy();
+    let document = Document {
+        title: format!("Model: {name}"),
+        under: format!("`{}` from {}", model.saved.target, summary::inputs(model.saved)),
+        sections,
+    };
+    Page { document, drawings: album.drawings }
+}
+
+fn figures(model: &Model<'_>, album: &mut Album) -> Section {
+    let mut section = Section::new("figures", "Figures").with(Block::text(
+        "Point at a mark, or reach it with Tab and the arrow keys, to see its numbers.",
+    ));
+    for (stem, scene) in model.view.figures() {
+        let (name, caption) = told(stem);
+        section = section.with(album.show(stem, name, caption, scene));
+    }
+    if !model.view.omitted.is_empty() {
+        section = section.with(Block::List { items: model.view.omitted.clone() });
+    }
+    section
+}
+
+/// The name of a figure, and what it shows.
+fn told(stem: &str) -> (&'static str, &'static str) {
+    match stem {
+        "experts" => (
+            "Experts and weights",
+            "Each expert's mean with one standard deviation above; below, how much each is \
+             trusted, with 90 % intervals.",
+        ),
+        "draws" => (
+            "Draws of the experts",
+            "Posterior draws of the experts' means. A line is as wide as the expert's weight \
+             there.",
+        ),
+        "predictive" => (
+            "Prediction",
+            "The training rows, the point prediction with its interval, and behind them the \
+             predictive density: the stronger its shade, the larger it is.",
+        ),
+        "weights" => ("Weights", "The weights of the experts with 90 % intervals."),
+        "slices" => {
+            ("Slices", "The prediction along each input, with the others at their medians.")
+        }
+        "partial" => (
+            "Partial effects",
+            "The prediction along each input, averaged over the other inputs of the rows.",
+        ),
+        "calibration" => (
+            "Calibration",
+            "Left, the PIT of the rows: flat where the predictive density is right. Right, the \
+             share of rows inside central intervals against what it should be. A calibrated \
+             prediction stays in the bands at each place in 95 of 100 cases.",
+        ),
+        "trace" => (
+            "Traces",
+            "Quantities that relabelling the experts does not change, draw by draw. Chains that \
+             agree overlap.",
+        ),
+        "rank" => (
+            "Ranks",
+            "The ranks of each chain's draws among those of all chains: flat where the chains \
+             agree.",
+        ),
+        _ => ("Figure", ""),
+    }
+}

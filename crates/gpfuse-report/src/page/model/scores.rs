@@ -1,0 +1,51 @@
+//! The scores of a model on a table.
+
+use gpfuse::metrics::{LEVELS, Score};
+
+use super::Model;
+use crate::page::document::{Block, Cell, Column, Section, Table};
+use crate::page::number;
+
+/// All scores with both of their errors, where there is a table.
+pub(super) fn scores(model: &Model<'_>) -> Option<Section> {
+    let (path, scores) = model.scored?;
+    let columns = vec![
+        Column::words("Score"),
+        Column::words("Unit"),
+        Column::number("Value, ± its error over rows"),
+        Column::number("Monte Carlo error"),
+    ];
+    let target = format!("units of {}", model.saved.target);
+    let row = |name: &str, unit: &str, s: &Score, times: f64| {
+        vec![
+            Cell::words(name),
+            Cell::words(unit),
+            Cell::measured(Some(times * s.value), s.se.map(|e| times * e)),
+            match s.mcse {
+                Some(e) => {
+                    let value = Some(times * e);
+                    Cell { text: number::error(times * e), error: None, value }
+                }
+                None => Cell::words(number::NONE),
+            },
+        ]
+    };
+    let mut rows = vec![
+        row("NLPD", "nats per row", &scores.nlpd, 1.0),
+        row("CRPS", &target, &scores.crps, 1.0),
+        row("RMSE", &target, &scores.rmse, 1.0),
+        row("MAE", &target, &scores.mae, 1.0),
+    ];
+    for (level, s) in LEVELS.iter().zip(&scores.coverage) {
+        rows.push(row(&format!("Coverage of {:.0} %", 100.0 * level), "% of rows", s, 100.0));
+    }
+    let caption = format!("Scores on {} of {}", number::count(scores.rows, "row"), path.display());
+    let words = "The error over rows is that of the choice of test rows, the Monte Carlo error \
+                 that of the draws.";
+    Some(Section::new("scores", "Scores").with(Block::text(words)).with(Block::Table(Table {
+        caption,
+        long: false,
+        columns,
+        rows,
+    })))
+}

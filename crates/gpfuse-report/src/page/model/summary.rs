@@ -1,0 +1,122 @@
+//! A model in words, with the numbers.
+
+use gpfuse::basis::Basis;
+use gpfuse::fit::Experts;
+use gpfuse::infer::Sampler;
+use gpfuse::model::Method;
+use gpfuse_io::model_file::Saved;
+
+use super::Model;
+use crate::page::document::{Block, Section};
+use crate::page::number::{count, list, measured};
+
+/// What the model is, how it predicts, and how far its chains can be trusted.
+pub(super) fn summary(model: &Model<'_>) -> Section {
+    let saved = model.saved;
+    let mut section = Section::new("summary", "Summary").with(Block::text(made(saved)));
+    if let Some((path, scores)) = model.scored {
+        section = section.with(Block::text(format!(
+            "On the {} of `{}` its mean negative log predictive density (NLPD) is {} nats per \
+             row; the error is that over rows.",
+            count(scores.rows, "row"),
+            path.display(),
+            measured(scores.nlpd.value, scores.nlpd.se)
+        )));
+    }
+    section = section.with(Block::text(trust(saved)));
+    let warnings = &saved.fitted.diagnostics.warnings;
+    if !warnings.is_empty() {
+        section =
+            section.with(Block::List { items: warnings.iter().map(|w| sentence(w)).collect() });
+    }
+    if let Some(found) = &saved.fitted.diagnostics.combined {
+        section = section.with(Block::text(sentence(&found.words)));
+    }
+    section
+}
+
+/// The names of the inputs.
+pub(super) fn inputs(saved: &Saved) -> String {
+    list(&saved.inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>())
+}
+
+/// What a method is.
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::Bhs => {
+            "BHS, a mixture of experts that were there first, with weights learned after"
+        }
+        Method::Pbhs => {
+            "P-BHS, a product of experts that were there first, with weights learned after"
+        }
+        Method::Mogpe => "MoGPE, a mixture of GP experts learned with their weights",
+        Method::Pogpe => "PoGPE, a product of GP experts learned with their weights",
+        Method::Het => "het, one GP with a GP for its noise",
+    }
+}
+
+fn made(saved: &Saved) -> String {
+    let fitted = &saved.fitted;
+    let kernel = fitted.model.basis().kernel();
+    let basis = match fitted.model.basis() {
+        Basis::Rff(b) => format!("{} random frequencies", b.frequencies()),
+        Basis::Hilbert(b) => {
+            let sizes: Vec<String> = b.sizes().iter().map(usize::to_string).collect();
+            format!("a Hilbert basis of {} functions", sizes.join(" x "))
+        }
+        Basis::Exact(b) => format!("exact GPs at {}", count(b.anchors(), "row")),
+    };
+    let whose = match &fitted.experts {
+        Experts::Learned => String::new(),
+        Experts::Trained(all) => {
+            let rows: Vec<String> = all.iter().map(|e| e.gp.rows().to_string()).collect();
+            format!(" The experts are exact GPs, trained on {} rows of their own.", list(&rows))
+        }
+        Experts::Named(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!(" The experts were made elsewhere: {}.", list(&names))
+        }
+    };
+    format!(
+        "The method is {}. It predicts `{}` from {} with {}, and learned from {}. The {kernel} \
+         kernel is written with {basis}, which makes {} parameters.{whose}",
+        method(fitted.settings.method),
+        saved.target,
+        inputs(saved),
+        count(fitted.model.experts(), "expert"),
+        count(fitted.rows.len(), "row"),
+        fitted.model.dim()
+    )
+}
+
+fn trust(saved: &Saved) -> String {
+    let (fitted, d) = (&saved.fitted, &saved.fitted.diagnostics);
+    if fitted.settings.sampler.sampler == Sampler::Map || d.quantities.is_empty() {
+        return "The model is a single point of its posterior: there are no chains to judge."
+            .into();
+    }
+    let verdict = match d.passed() {
+        true => "All diagnostics pass.",
+        false => "The diagnostics do not pass; what is wrong, and what to try:",
+    };
+    let worst = d.quantities.iter().map(|q| q.rhat_max).filter(|r| r.is_finite());
+    let rhat = worst.reduce(f64::max).map_or(String::new(), |r| format!("R-hat {r:.3} at worst, "));
+    let least = d.quantities.iter().map(|q| q.ess_bulk_min.min(q.ess_tail_min));
+    let ess = least.filter(|e| e.is_finite()).reduce(f64::min);
+    let ess = ess.map_or(String::new(), |e| format!("at least {e:.0} effective draws, "));
+    format!(
+        "{} of {} were kept after {} of warm-up: {rhat}{ess}{}. {verdict}",
+        count(d.chains, "chain"),
+        count(d.draws, "draw"),
+        fitted.settings.sampler.warmup,
+        count(d.divergences, "divergence"),
+    )
+}
+
+/// Words as a sentence: from a capital to a full stop.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map_or(String::new(), |c| c.to_uppercase().collect());
+    let stop = if words.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{stop}", letters.as_str())
+}

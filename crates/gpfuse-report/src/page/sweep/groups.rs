@@ -1,0 +1,121 @@
+//! Cells that differ in split and seed alone, and what they say together.
+
+use std::collections::BTreeMap;
+
+use gpfuse::sweep::{Finished, Key};
+
+use super::input::Sweep;
+use crate::page::number;
+
+/// Cells that differ in split and seed alone.
+#[derive(Debug, Clone)]
+pub(super) struct Group<'a> {
+    /// The key of the first.
+    pub(super) key: &'a Key,
+    /// All of them.
+    pub(super) rows: Vec<&'a Finished>,
+}
+
+/// A mean difference over the splits that two groups share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Gap {
+    pub(super) mean: f64,
+    pub(super) error: Option<f64>,
+    pub(super) pairs: usize,
+}
+
+/// The groups of all cells, in the order of their keys.
+pub(super) fn groups(rows: &[Finished]) -> Vec<Group<'_>> {
+    let mut sorted: Vec<&Finished> = rows.iter().collect();
+    sorted.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut out: BTreeMap<(&str, &str, usize, usize, &str), Group<'_>> = BTreeMap::new();
+    for row in sorted {
+        let Key { data, arm, basis, size, experts, .. } = &row.key;
+        let group = out
+            .entry((data, basis, *size, *experts, arm))
+            .or_insert_with(|| Group { key: &row.key, rows: Vec::new() });
+        group.rows.push(row);
+    }
+    out.into_values().collect()
+}
+
+impl Group<'_> {
+    /// The scores of the cells that did not fail.
+    pub(super) fn scores(&self) -> Vec<f64> {
+        self.rows.iter().filter_map(|row| row.scored()).collect()
+    }
+
+    /// Their mean and its standard error over splits.
+    pub(super) fn mean(&self) -> Option<(f64, Option<f64>)> {
+        number::mean(&self.scores())
+    }
+
+    /// A number of each cell that did not fail, its mean and its standard error.
+    pub(super) fn mean_of(
+        &self,
+        get: impl Fn(&Finished) -> Option<f64>,
+    ) -> Option<(f64, Option<f64>)> {
+        let fine = self.rows.iter().filter(|row| row.error.is_empty());
+        number::mean(&fine.filter_map(|row| get(row)).collect::<Vec<f64>>())
+    }
+
+    /// How much lower the scores of `self` are than those of another on the same splits. The
+    /// standard error is that of Nadeau and Bengio (2003) for splits with `ratio` test rows for
+    /// each training row, `s sqrt(1 / J + ratio)`: splits share rows.
+    pub(super) fn gap(&self, other: &Group<'_>, ratio: f64) -> Option<Gap> {
+        let place = |row: &Finished| (row.key.split, row.key.seed);
+        let pair = |mine: &&Finished| {
+            let theirs = other.rows.iter().find(|row| place(row) == place(mine))?;
+            Some(theirs.scored()? - mine.scored()?)
+        };
+        let gaps: Vec<f64> = self.rows.iter().filter_map(pair).collect();
+        let (mean, error) = number::mean(&gaps)?;
+        let error = error.map(|e| e * (1.0 + ratio * gaps.len() as f64).sqrt());
+        Some(Gap { mean, error, pairs: gaps.len() })
+    }
+
+    /// Whether the method has one expert by its nature.
+    pub(super) fn single(&self) -> bool {
+        self.rows.iter().all(|row| row.method == "het")
+    }
+
+    /// In words, such as `PoGPE with K = 3 and M = 30`.
+    pub(super) fn words(&self, sweep: &Sweep) -> String {
+        let label = sweep.label(&self.key.arm);
+        let size = match (self.key.basis.as_str(), self.key.size) {
+            (_, 0) => None,
+            ("rff", m) => Some(format!("M = {m}")),
+            (_, m) => Some(format!("{m} functions")),
+        };
+        let experts = (!self.single()).then(|| format!("K = {}", self.key.experts));
+        let parts: Vec<String> = experts.into_iter().chain(size).collect();
+        match parts.is_empty() {
+            true => label,
+            false => format!("{label} with {}", parts.join(" and ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic::finished;
+    use super::*;
+
+    #[test]
+    fn gaps_are_paired_and_failures_left_out() {
+        let mut rows = Vec::new();
+        for split in 0..4 {
+            let base = 10.0 * split as f64;
+            rows.push(finished("paper", "a", "rff", 30, 2, split, Some(base + 0.5)));
+            rows.push(finished("paper", "b", "rff", 30, 2, split, Some(base + 1.0)));
+        }
+        rows[0].error = "no".into();
+        let groups = groups(&rows);
+        assert_eq!(groups.len(), 2);
+        let gap = groups[0].gap(&groups[1], 0.25).unwrap();
+        assert_eq!(gap.pairs, 3);
+        assert!((gap.mean - 0.5).abs() < 1e-12 && gap.error.unwrap() < 1e-12);
+        assert_eq!(groups[0].scores().len(), 3);
+        assert_eq!(groups[1].gap(&groups[0], 0.25).unwrap().mean, -gap.mean);
+    }
+}

@@ -1,0 +1,120 @@
+//! What the page of a sweep is made from: its folder, and what the kept models show.
+
+use gpfuse::sweep::Key;
+use gpfuse_io::ledger::Folder;
+use gpfuse_io::sweep_file::{Study, Vary};
+
+use crate::view::View;
+
+/// A sweep, finished or as far as it has come.
+#[derive(Debug, Clone)]
+pub struct Sweep {
+    /// Its folder.
+    pub folder: Folder,
+    /// The models that were kept.
+    pub kept: Vec<Kept>,
+}
+
+/// A model that was kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// Its cell.
+    pub key: Key,
+    /// What its figures show.
+    pub view: View,
+}
+
+impl Sweep {
+    /// What people call an arm, and whether it is ours.
+    pub(super) fn label(&self, arm: &str) -> String {
+        let ours = if self.ours(arm) { " (ours)" } else { "" };
+        self.bare_label(arm) + ours
+    }
+
+    /// What people call an arm, where a drawing says by itself whether it is ours.
+    pub(super) fn bare_label(&self, arm: &str) -> String {
+        self.folder.file.arm(arm).map_or(arm, |a| a.label()).into()
+    }
+
+    /// Whether an arm is ours.
+    pub(super) fn ours(&self, arm: &str) -> bool {
+        self.folder.file.arm(arm).is_some_and(|a| a.ours)
+    }
+
+    /// The bases that have finished cells, in the order of the studies.
+    pub(super) fn bases(&self) -> Vec<String> {
+        let rows = &self.folder.rows;
+        let studied = self.folder.file.study.iter().map(|s| &s.basis);
+        let mut out: Vec<String> = Vec::new();
+        for basis in studied.chain(rows.iter().map(|r| &r.key.basis)) {
+            if !out.contains(basis) && rows.iter().any(|r| r.key.basis == *basis) {
+                out.push(basis.clone());
+            }
+        }
+        out
+    }
+
+    /// The data that most cells are about, by name.
+    pub(super) fn main_data(&self) -> &str {
+        let rows = &self.folder.rows;
+        let count = |name: &str| rows.iter().filter(|r| r.key.data == name).count();
+        let best = rows.iter().map(|r| r.key.data.as_str()).max_by_key(|name| count(name));
+        best.unwrap_or_default()
+    }
+
+    /// Test rows for each training row in the splits of the data that most cells are about.
+    pub(super) fn ratio(&self) -> f64 {
+        let source = self.folder.file.data.get(self.main_data());
+        source.map_or(0.25, |source| source.test / (1.0 - source.test))
+    }
+
+    /// The range of the inputs of data that were simulated.
+    pub(super) fn range(&self, data: &str) -> Option<(f64, f64)> {
+        let simulate = self.folder.file.data.get(data)?.simulate.as_ref()?;
+        Some((simulate.low, simulate.high))
+    }
+}
+
+/// Whether a cell belongs to a study by its place, whatever its arm. Methods with one expert by
+/// their nature belong to all numbers of experts.
+pub(super) fn placed(study: &Study, key: &Key, single: bool) -> bool {
+    study.basis == key.basis
+        && study.data.contains(&key.data)
+        && (study.sizes.contains(&key.size) || study.sizes.is_empty())
+        && (single || study.experts.contains(&key.experts))
+}
+
+/// Whether a cell belongs to a study.
+pub(super) fn holds(study: &Study, key: &Key) -> bool {
+    study.arms.contains(&key.arm) && placed(study, key, key.experts == 1)
+}
+
+/// The number of places along a study.
+pub(super) fn places(study: &Study) -> usize {
+    match study.vary {
+        Vary::Experts => study.experts.len(),
+        Vary::Size => study.sizes.len(),
+    }
+}
+
+/// The title of a study, or its name.
+pub(super) fn title(study: &Study) -> &str {
+    if study.title.is_empty() { &study.name } else { &study.title }
+}
+
+/// What people call a basis.
+pub(super) fn basis_name(basis: &str) -> String {
+    match basis {
+        "rff" => "RFF".into(),
+        "hilbert" => "Hilbert".into(),
+        other => other.into(),
+    }
+}
+
+/// What the size of a basis counts.
+pub(super) fn size_name(basis: &str) -> &'static str {
+    match basis {
+        "rff" => "frequencies M",
+        _ => "functions per input",
+    }
+}
