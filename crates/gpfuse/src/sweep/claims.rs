@@ -69,11 +69,15 @@ pub fn claims(rows: &[Finished], data: &str, basis: &str, ratio: f64) -> Vec<Cla
     ]
 }
 
-/// Mean NLPD of each split, over seeds.
-type Splits = BTreeMap<usize, f64>;
+/// Something of each split.
+type Splits<T = f64> = BTreeMap<usize, T>;
+
+/// That of each arm, size of the basis and number of experts.
+type Cells<T = f64> = BTreeMap<(String, usize, usize), Splits<T>>;
 
 struct Scores {
-    cells: BTreeMap<(String, usize, usize), Splits>,
+    /// Mean NLPD, over seeds.
+    cells: Cells,
     ratio: f64,
     /// The size at which the number of experts varies, and these numbers.
     size: usize,
@@ -95,17 +99,16 @@ fn most(pairs: impl Iterator<Item = (usize, usize)>) -> (usize, Vec<usize>) {
 
 impl Scores {
     fn new<'a>(rows: impl Iterator<Item = &'a Finished>, ratio: f64) -> Scores {
-        let mut sums: BTreeMap<(String, usize, usize), BTreeMap<usize, (f64, f64)>> =
-            BTreeMap::new();
+        let mut sums: Cells<(f64, f64)> = BTreeMap::new();
         for (row, nlpd) in rows.filter_map(|row| Some((row, row.scored()?))) {
             let key = (row.key.arm.clone(), row.key.size, row.key.experts);
             let sum = sums.entry(key).or_default().entry(row.key.split).or_default();
             *sum = (sum.0 + nlpd, sum.1 + 1.0);
         }
-        let mean = |splits: BTreeMap<usize, (f64, f64)>| {
+        let mean = |splits: Splits<(f64, f64)>| {
             splits.into_iter().map(|(split, (sum, n))| (split, sum / n)).collect()
         };
-        let cells: BTreeMap<_, Splits> = sums.into_iter().map(|(k, s)| (k, mean(s))).collect();
+        let cells: Cells = sums.into_iter().map(|(k, s)| (k, mean(s))).collect();
         let paper = || cells.keys().filter(|k| ARMS[..4].contains(&k.0.as_str()));
         let (size, experts) = most(paper().map(|k| (k.1, k.2)));
         let (fixed, sizes) = most(paper().map(|k| (k.2, k.1)));
