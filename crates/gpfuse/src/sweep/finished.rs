@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Key;
+use crate::model::Method;
 
 /// A finished cell: what it was, its scores at the test rows, how its chains went; or why it
 /// failed, and then it has no scores.
@@ -56,6 +57,33 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// A cell of a method without scores, by this version.
+    pub fn unscored(key: Key, method: Method) -> Finished {
+        Finished {
+            key,
+            method: method.name().into(),
+            nlpd: None,
+            nlpd_se: None,
+            nlpd_mcse: None,
+            crps: None,
+            rmse: None,
+            coverage_50: None,
+            coverage_80: None,
+            coverage_95: None,
+            passed: None,
+            rhat_median: None,
+            rhat_max: None,
+            ess_median: None,
+            divergences: None,
+            leapfrogs: None,
+            chain_weights: String::new(),
+            error: String::new(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            fit_seconds: 0.0,
+            predict_seconds: 0.0,
+        }
+    }
+
     /// The score of a cell that did not fail.
     pub fn scored(&self) -> Option<f64> {
         self.nlpd.filter(|_| self.error.is_empty())

@@ -27,7 +27,9 @@ pub fn run_cell(
         // Where the chains were stopped, what they could not do is no fault of the cell.
         Err(_) if monitor.cancelled() => None,
         Err(e) => {
-            let finished = blank(cell, e.to_string(), begun.elapsed().as_secs_f64());
+            let mut finished = Finished::unscored(cell.key.clone(), cell.settings.method);
+            finished.error = e.to_string();
+            finished.fit_seconds = begun.elapsed().as_secs_f64();
             Some((finished, None))
         }
     }
@@ -65,7 +67,8 @@ fn fit_and_score(
         let problem = format!("row {row}: the density is 0 or no number: drop the row");
         return Err(Error::Data(problem));
     }
-    let mut finished = blank(cell, String::new(), fit_seconds);
+    let mut finished = Finished::unscored(cell.key.clone(), cell.settings.method);
+    finished.fit_seconds = fit_seconds;
     finished.predict_seconds = begun.elapsed().as_secs_f64();
     score(&mut finished, &scores);
     judge(&mut finished, &fitted);
@@ -76,33 +79,6 @@ fn on_threads(settings: &CheckedFit, threads: usize) -> Result<CheckedFit> {
     let mut settings = (**settings).clone();
     settings.sampler.threads = threads;
     settings.check()
-}
-
-/// A cell without scores.
-fn blank(cell: &Cell, error: String, fit_seconds: f64) -> Finished {
-    Finished {
-        key: cell.key.clone(),
-        method: cell.settings.method.name().into(),
-        nlpd: None,
-        nlpd_se: None,
-        nlpd_mcse: None,
-        crps: None,
-        rmse: None,
-        coverage_50: None,
-        coverage_80: None,
-        coverage_95: None,
-        passed: None,
-        rhat_median: None,
-        rhat_max: None,
-        ess_median: None,
-        divergences: None,
-        leapfrogs: None,
-        chain_weights: String::new(),
-        error,
-        version: env!("CARGO_PKG_VERSION").into(),
-        fit_seconds,
-        predict_seconds: 0.0,
-    }
 }
 
 fn finite(value: f64) -> Option<f64> {

@@ -81,15 +81,7 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
         Vary::Experts => g.key.experts as f64,
         Vary::Size => g.key.size as f64,
     };
-    let series = |arm: &String| Series {
-        name: sweep.bare_label(arm),
-        ours: sweep.ours(arm),
-        groups: here
-            .iter()
-            .filter(|g| g.key.arm == *arm)
-            .map(|g| figure::Group { x: x(g), values: g.scores() })
-            .collect(),
-    };
+    let series = |arm: &String| series(sweep, &here, arm, x);
     let basis = basis_name(&study.basis);
     let axis = match study.vary {
         Vary::Experts => "number of experts K".into(),
@@ -109,6 +101,21 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
     };
     let caption = caption(study, &here);
     album.show(&id(study), &name(sweep, study), caption, figure::boxes(&plot))
+}
+
+/// The scores of an arm, each group at its place on the axis.
+fn series(
+    sweep: &Sweep,
+    groups: &[&Group<'_>],
+    arm: &str,
+    x: impl Fn(&Group<'_>) -> f64,
+) -> Series {
+    let own = groups.iter().filter(|g| g.key.arm == arm);
+    Series {
+        name: sweep.bare_label(arm),
+        ours: sweep.ours(arm),
+        groups: own.map(|g| figure::Group { x: x(g), values: g.scores() }).collect(),
+    }
 }
 
 /// Whether all groups of an arm have one expert by their nature.
@@ -197,15 +204,7 @@ fn ranges(
         false => study.data.iter().position(|d| d == name).map_or(0.0, |i| (i + 1) as f64),
     };
     let arms = order(sweep, &here);
-    let series = |arm: &String| Series {
-        name: sweep.bare_label(arm),
-        ours: sweep.ours(arm),
-        groups: here
-            .iter()
-            .filter(|g| g.key.arm == *arm)
-            .map(|g| figure::Group { x: place(&g.key.data), values: g.scores() })
-            .collect(),
-    };
+    let series = |arm: &String| series(sweep, &here, arm, |g| place(&g.key.data));
     let basis = basis_name(&study.basis);
     let heading = format!("{} ({basis}, K = {k})", title(study));
     let axis = if known { "width of the input range" } else { "data set" };

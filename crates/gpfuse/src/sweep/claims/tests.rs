@@ -1,38 +1,11 @@
 use super::*;
+use crate::model::Method;
 use crate::sweep::Key;
 
 fn row(arm: &str, size: usize, experts: usize, split: usize, nlpd: f64) -> Finished {
-    Finished {
-        key: Key {
-            data: "paper".into(),
-            arm: arm.into(),
-            basis: "rff".into(),
-            size,
-            experts,
-            split,
-            seed: 0,
-        },
-        method: arm.into(),
-        nlpd: Some(nlpd),
-        nlpd_se: None,
-        nlpd_mcse: None,
-        crps: None,
-        rmse: None,
-        coverage_50: None,
-        coverage_80: None,
-        coverage_95: None,
-        passed: None,
-        rhat_median: None,
-        rhat_max: None,
-        ess_median: None,
-        divergences: None,
-        leapfrogs: None,
-        chain_weights: String::new(),
-        error: String::new(),
-        version: String::new(),
-        fit_seconds: 0.0,
-        predict_seconds: 0.0,
-    }
+    let (data, arm, basis) = ("paper".into(), arm.into(), "rff".into());
+    let key = Key { data, arm, basis, size, experts, split, seed: 0 };
+    Finished { nlpd: Some(nlpd), ..Finished::unscored(key, Method::Het) }
 }
 
 /// A sweep with the mean scores of `score`, the same differences in every split but for a little.
