@@ -157,7 +157,7 @@ fn names(saved: &Saved) -> Vec<String> {
 pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<Experts> {
     let fitted = &saved.fitted;
     let (predictor, note) = match one_chain(saved) {
-        Some((chain, note)) => (pick::alone(fitted, chain)?, format!("; {note}")),
+        Some((chain, note)) => (pick::alone(fitted, chain)?, note),
         None => (fitted.predictor(), String::new()),
     };
     let all = places.experts(&predictor, threads)?;
@@ -176,7 +176,7 @@ pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<
         means: (0..k).map(|e| band(e, &mean)).collect(),
         weights: (0..k).map(|e| band(e, &weight)).collect(),
         weight_label: free.into(),
-        note: format!("bands: one sd about means, 90 % of draws of weights{note}"),
+        note,
     })
 }
 

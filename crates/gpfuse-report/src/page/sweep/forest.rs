@@ -1,5 +1,7 @@
 //! All methods at one number of experts and one size of the basis, side by side.
 
+use gpfuse_io::sweep_file::Vary;
+
 use super::groups::{Group, groups};
 use super::input::{Sweep, basis_name, size_name};
 use crate::figure::{self, Bar, Kind, Row};
@@ -20,15 +22,20 @@ pub(super) fn forests(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     (!figures.is_empty()).then(|| section.with_all(figures))
 }
 
-/// The groups of the main data on a basis whose arms are not there for several data sets alone.
+/// The groups of the main data on a basis, of arms that are not there for several data sets alone,
+/// and where there is a study of the number of experts, at its sizes.
 fn candidates<'a, 'r>(sweep: &Sweep, all: &'a [Group<'r>], basis: &str) -> Vec<&'a Group<'r>> {
     let studied = |arm: &String| {
         let mut studies = sweep.folder.file.study.iter().filter(|s| s.basis == basis);
         studies.any(|s| s.data.len() == 1 && s.arms.contains(arm))
     };
     let main = sweep.main_data();
+    let study = sweep.folder.file.study.iter().find(|s| {
+        s.basis == basis && s.vary == Vary::Experts && s.data == [main] && !s.sizes.is_empty()
+    });
+    let sized = |g: &&Group<'_>| study.is_none_or(|s| s.sizes.contains(&g.key.size));
     let fits = |g: &&Group<'_>| g.key.data == main && g.key.basis == basis && studied(&g.key.arm);
-    all.iter().filter(fits).collect()
+    all.iter().filter(fits).filter(sized).collect()
 }
 
 /// The groups at the size and the number of experts that the most arms have scores for, by the
