@@ -42,7 +42,7 @@ pub struct Row {
 // Lengths on the page.
 const ROW: f64 = 22.0;
 /// The least and the most room for labels.
-const LABELS: (f64, f64) = (140.0, 250.0);
+const LABELS: (f64, f64) = (140.0, 290.0);
 const PANEL: f64 = 340.0;
 const GAP: f64 = 30.0;
 const TOP: f64 = 66.0;

@@ -55,14 +55,22 @@ fn common<'a, 'r>(on: &[&'a Group<'r>]) -> Option<(usize, usize, Vec<&'a Group<'
     Some((size, k, at(size, k)))
 }
 
+/// The method whose least lead over any other, on the splits that both have, is the largest. Means
+/// over different splits would not do: some splits are harder than others.
+fn best<'a, 'r>(here: &[&'a Group<'r>], ratio: f64) -> Option<&'a Group<'r>> {
+    let lead = |g: &'a Group<'r>| {
+        let others = here.iter().filter(|other| other.key != g.key);
+        let leads = others.filter_map(|other| Some(g.gap(other, ratio)?.mean));
+        Some((g, leads.reduce(f64::min)?))
+    };
+    Some(here.iter().filter_map(|g| lead(g)).max_by(|a, b| a.1.total_cmp(&b.1))?.0)
+}
+
 fn forest(sweep: &Sweep, all: &[Group<'_>], basis: &str, album: &mut Album) -> Option<Block> {
     let (size, k, here) = common(&candidates(sweep, all, basis))?;
     let (ratio, name) = (sweep.ratio(), basis_name(basis));
     let most = here.iter().map(|g| g.scores().len()).max().filter(|n| *n > 0)?;
-    // With all splits, so that every other is compared on all of its own.
-    let whole = here.iter().filter(|g| g.scores().len() == most);
-    let scored = whole.filter_map(|g| Some((*g, g.mean()?.0)));
-    let best = scored.min_by(|a, b| a.1.total_cmp(&b.1))?.0;
+    let best = best(&here, ratio)?;
     let bars = |g: &Group<'_>| {
         let (mean, error) = g.corrected(ratio)?;
         let gap = best.gap(g, ratio)?;
@@ -84,7 +92,9 @@ fn forest(sweep: &Sweep, all: &[Group<'_>], basis: &str, album: &mut Album) -> O
         };
         Row { label: label + &few, kind, bars: bars(g) }
     };
-    let mut sorted = here;
+    // Not failed, but on no split that the best has: there is no difference to show.
+    let (mut sorted, apart): (Vec<_>, Vec<_>) =
+        here.into_iter().partition(|g| g.scores().is_empty() || bars(g).is_some());
     let place = |g: &Group<'_>| match bars(g) {
         _ if g.key == best.key => f64::NEG_INFINITY,
         Some(bars) => bars[1].centre,
@@ -101,10 +111,14 @@ fn forest(sweep: &Sweep, all: &[Group<'_>], basis: &str, album: &mut Album) -> O
         ["NLPD, \u{b1} 1 standard error", "difference to the best, \u{b1} 2 standard errors"];
     let caption = format!(
         "Every method with K = {k} on `{}`{sized}; a single GP has no K. Means are over {}, or as \
-         many as the label says; differences to {} are over the splits that both have.",
+         many as the label says; differences to {} are over the splits that both have.{}",
         sweep.main_data(),
         count(most, "split"),
-        sweep.label(&best.key.arm)
+        sweep.label(&best.key.arm),
+        match apart.len() {
+            0 => String::new(),
+            n => format!(" Left out, as there are none: {}.", count(n, "method")),
+        }
     );
     let scene = figure::forest(&title, panels, "nats per row", "", &rows);
     Some(album.show(&format!("forest-{basis}"), &format!("All methods, {name}"), caption, scene))
@@ -140,6 +154,22 @@ mod tests {
         assert!(text.contains(&format!("het: NLPD, \u{b1} 1 standard error {ends}")), "{text}");
         let gap = "MoGPE: difference to the best, \u{b1} 2 standard errors 0.2500";
         assert!(text.contains(gap), "{text}");
+    }
+
+    /// On the splits it has, one with fewer of them can be the best: here those are the hardest, so
+    /// that its mean is not the lowest.
+    #[test]
+    fn the_best_is_found_split_by_split() {
+        let score = |arm: &str, split: usize, value: f64| {
+            super::super::synthetic::finished("paper", arm, "rff", 30, 3, split, Some(value))
+        };
+        let mut rows: Vec<_> = (0..5).map(|s| score("a", s, 0.5 * s as f64)).collect();
+        rows.extend([score("b", 3, 1.4), score("b", 4, 1.8)]);
+        rows.extend((0..5).map(|s| score("c", s, 3.0)));
+        let all = groups(&rows);
+        let here: Vec<&Group<'_>> = all.iter().collect();
+        assert_eq!(best(&here, 0.25).unwrap().key.arm, "b");
+        assert!(best(&here[..1], 0.25).is_none());
     }
 
     /// A label with fewer splits says so, and one method alone is no forest.
