@@ -12,9 +12,10 @@ use crate::page::number::count;
 /// A forest plot for each basis with two methods or more.
 pub(super) fn forests(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     let words = "All methods at the size and the number of experts that most of them have scores \
-                 for, the best first. Errors are standard errors over splits, corrected for the \
-                 rows that splits share. Differences are taken split by split on the same rows, so \
-                 that they say more than two means and their errors do.";
+                 for, in the order of their differences to the best. Errors are standard errors \
+                 over splits, corrected for the rows that splits share. Differences are taken \
+                 split by split on the same rows, so that they say more than two means and their \
+                 errors do.";
     let section = Section::new("forest", "All methods side by side").with(Block::text(words));
     let all = groups(&sweep.folder.rows);
     let figures: Vec<Block> =
