@@ -120,6 +120,12 @@ export function make(gpfuse, folder) {
     const name = `paper-${arm}-rff-30-K${arm === "het" ? 1 : 3}-split0-seed0.nc`;
     run("fit", "data.csv", "--target", "y", "--method", arm, ...k, "--frequencies", "30", "--scaling", "none", ...small, "--out", join("sweep", "models", name));
   }
+  // Each row is a test row of one split.
+  const [head, ...lines] = readFileSync(join(folder, "data.csv"), "utf8").trim().split("\n");
+  const splits = [...Array(SPLITS.paper).keys()];
+  const marked = lines.map((line, i) => `${line},${splits.map((s) => (i % 5 === s ? 1 : 0)).join()}`);
+  mkdirSync(join(folder, "sweep", "data"));
+  writeFileSync(join(folder, "sweep", "data", "paper.csv"), `${[`${head},${splits.map((s) => `test${s}`).join()}`, ...marked].join("\n")}\n`);
   const named = readFileSync(join(folder, "data.csv"), "utf8").replace("x,y", `"${EVIL}","y </script><b>"`);
   writeFileSync(join(folder, "named.csv"), named);
   run("fit", "named.csv", "--target", "y </script><b>", "--method", "mogpe", ...small, "--out", "model.nc");

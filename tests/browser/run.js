@@ -84,6 +84,18 @@ await look("sweep/report.html", {}, async (page) => {
     assert.equal(await figure.count(), 1, `Fig. 1${panel}`);
     assert((await figure.locator("g.mark").count()) > 0);
   }
+  for (const part of ["weights", "calibration", "trace", "rank"]) {
+    const figure = page.locator(`figure#closer-${part}-rff`);
+    assert.equal(await figure.count(), 1, `closer look: ${part}`);
+    assert((await figure.locator("g.mark").count()) > 0, part);
+  }
+  for (const basis of ["rff", "hilbert"]) {
+    // Two panels of all methods with K = 3 and the single GP.
+    const arms = scored.filter((row) => row.data === "paper" && row.basis === basis && row.size === (basis === "rff" ? 30 : 60) && (row.method === "het" || row.experts === 3));
+    const marks = page.locator(`figure#forest-${basis} g.mark.dot`);
+    assert.equal(await marks.count(), 2 * new Set(arms.map((row) => row.arm)).size, `forest, ${basis}`);
+    assert(/NLPD/.test(await marks.first().getAttribute("aria-label")));
+  }
   assert.equal(await page.locator(".claims > li").count(), 6);
   assert.equal(await page.locator(".verdict").count(), 12);
   // No name has become markup.

@@ -36,6 +36,16 @@ fn box_plot(values: &[f64]) -> BoxPlot {
     BoxPlot { labels, series: vec![series(false), series(true)], line: Some(series(false)) }
 }
 
+/// A contestant for each value, and one that failed.
+fn contestants(values: &[f64]) -> Vec<Row> {
+    let row = |v: &f64| {
+        let bars = Some([Bar { centre: *v, half: 0.1 }, Bar { centre: *v, half: 0.0 }]);
+        Row { label: HOSTILE.into(), kind: Kind::Ours, bars }
+    };
+    let failed = Row { label: HOSTILE.into(), kind: Kind::Single, bars: None };
+    values.iter().map(row).chain([failed]).collect()
+}
+
 /// Every figure of some values.
 fn all(values: &[f64]) -> Vec<Scene> {
     let labels = Labels::new(HOSTILE, HOSTILE, HOSTILE);
@@ -87,6 +97,7 @@ fn all(values: &[f64]) -> Vec<Scene> {
             note: HOSTILE.into(),
             panels: vec![panel.clone(), panel.clone(), panel.clone(), panel],
         }),
+        forest(HOSTILE, [HOSTILE, HOSTILE], HOSTILE, HOSTILE, &contestants(values)),
     ]
 }
 
@@ -151,11 +162,12 @@ fn each_mark_is_there_once() {
     assert_eq!([count(&few, "box"), count(&few, "dot")], [0, 12]);
     let scenes = all(&[0.1, 0.2, 0.3, 0.4]);
     let lines: Vec<usize> = scenes.iter().map(|s| count(s, "line")).collect();
-    assert_eq!(lines, [1, 4, 2, 1, 2, 1, 2, 0, 4]);
+    assert_eq!(lines, [1, 4, 2, 1, 2, 1, 2, 0, 4, 0]);
     let bands: Vec<usize> = scenes.iter().map(|s| count(s, "band")).collect();
-    assert_eq!(bands, [1, 4, 2, 0, 2, 2, 0, 0, 4]);
+    assert_eq!(bands, [1, 4, 2, 0, 2, 2, 0, 0, 4, 0]);
     let bars: Vec<usize> = scenes.iter().map(|s| count(s, "bar")).collect();
-    assert_eq!(bars, [0, 0, 0, 0, 0, 4, 0, 40, 0]);
+    assert_eq!(bars, [0, 0, 0, 0, 0, 4, 0, 40, 0, 0]);
+    assert_eq!(count(&scenes[9], "dot"), 8);
 }
 
 /// Quartiles by the definition: the p-quantile of n values in order lies p (n - 1) steps above the

@@ -5,10 +5,13 @@ use std::time::Instant;
 
 use anyhow::bail;
 use gpfuse::metrics::evaluate;
+use gpfuse::sweep::Key;
 use gpfuse_io::ledger::Folder;
-use gpfuse_io::model_file;
+use gpfuse_io::model_file::{self, Saved};
+use gpfuse_io::table::Table;
+use gpfuse_report::figure::Calibration;
 use gpfuse_report::page::{Page, model, sweep};
-use gpfuse_report::view::view;
+use gpfuse_report::view::{View, calibration, view};
 
 use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
 use crate::args::ReportArgs;
@@ -50,19 +53,52 @@ fn of_sweep(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
     }
     let out = args.out.clone().unwrap_or_else(|| path.join("report.html"));
     refuse_unwritable(&out)?;
-    let mut kept = Vec::new();
-    for (key, file) in &folder.models {
+    let mut kept: Vec<sweep::Kept> = Vec::new();
+    for (key, file) in sweep::models(&folder) {
+        let best = kept.iter().all(|k| k.key.basis != key.basis);
         // A model that cannot be read takes its figure away, not the page.
-        match model_file::load(file)
-            .map_err(anyhow::Error::from)
-            .and_then(|m| view(&m, None, threads))
-        {
+        match shown(&folder, key, file, best, threads) {
             Ok(view) => kept.push(sweep::Kept { key: key.clone(), view }),
             Err(e) => print::note(&format!("warning: {e:#}")),
         }
     }
     let figures = args.figures.clone().unwrap_or_else(|| path.join("figures"));
     Ok((sweep::page(&sweep::Sweep { folder, kept }), out, Some(figures)))
+}
+
+/// What figures show of a kept model; of the best on its basis, calibration at its test rows too.
+fn shown(
+    folder: &Folder,
+    key: &Key,
+    file: &Path,
+    best: bool,
+    threads: usize,
+) -> anyhow::Result<View> {
+    let saved = model_file::load(file)?;
+    let mut out = view(&saved, None, threads)?;
+    if let (true, Some(path)) = (best, folder.data.get(&key.data)) {
+        match tested(&saved, path, key.split, threads) {
+            Ok(found) => out.calibration = found,
+            Err(e) => print::note(&format!("warning: no calibration: {e:#}")),
+        }
+    }
+    Ok(out)
+}
+
+/// Calibration at the rows of a table that the column of a split marks.
+fn tested(
+    saved: &Saved,
+    path: &Path,
+    split: usize,
+    threads: usize,
+) -> anyhow::Result<Option<Calibration>> {
+    let table = Table::read(path, None)?;
+    let name = format!("test{split}");
+    let Some(marks) = table.column(&name) else {
+        bail!("`{}`: has no column `{name}`, which marks test rows: add it", path.display());
+    };
+    let marked: Vec<bool> = marks.iter().map(|mark| *mark == 1.0).collect();
+    calibration(saved, &table, &marked, threads)
 }
 
 fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {

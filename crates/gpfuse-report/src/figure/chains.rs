@@ -3,7 +3,7 @@
 use kuva::render::render::TextAnchor;
 
 use super::frame::{EDGE, Entry, Frame, Key, legend, legend_height, note};
-use super::ink::{GREY, INK, Look, Mark, cut, dashed, heading, mark, page, rect, text};
+use super::ink::{GREY, INK, Look, Mark, curve, cut, dashed, heading, mark, page, rect, text};
 use super::scale::{Scale, short};
 use super::{Quantity, Scene};
 
@@ -19,18 +19,22 @@ pub struct Chains {
 const WIDTH: f64 = 820.0;
 const LEFT: f64 = 86.0;
 const TRACE: f64 = 96.0;
-const RANK: f64 = 72.0;
+const RANK: f64 = 78.0;
 const TITLE: f64 = 24.0;
 /// The most points of a line: more cannot be told apart.
 const POINTS: usize = 700;
+/// The most points of a moving mean.
+const MEANS: usize = 120;
 /// The most chains that have room.
 const CHAINS: usize = 8;
 const BINS: usize = 20;
 
-/// Draw each quantity against the number of the draw, a line for each chain.
+/// Draw each quantity against the number of the draw, for each chain a thin line through its draws
+/// and over all of them its moving mean: dashes, which tell chains apart in grey, would be lost in
+/// the noise of the draws.
 pub fn trace(plot: &Chains) -> Scene {
     let chains = plot.quantities.iter().map(|q| q.chains.len()).max().unwrap_or(0);
-    let own = |c: usize| (Look { dashes: &[], ..Look::of(c) }, Key::Line, chain(c));
+    let own = |c: usize| (Look::of(c), Key::Line, chain(c));
     let entries: Vec<Entry> = (0..chains.min(CHAINS)).map(own).collect();
     let room = WIDTH - LEFT - EDGE;
     let top = 40.0 + legend_height(&entries, room) + 6.0;
@@ -52,19 +56,26 @@ pub fn trace(plot: &Chains) -> Scene {
             let step = values.len().div_ceil(POINTS).max(1);
             let (x, y): (Vec<f64>, Vec<f64>) =
                 values.iter().enumerate().step_by(step).map(|(i, v)| (i as f64 + 1.0, *v)).unzip();
-            let look = Look { dashes: &[], ..Look::of(c) };
+            let finite = x.iter().zip(&y).filter(|p| p.1.is_finite());
+            let points: Vec<(f64, f64)> = finite.map(|(x, y)| frame.at(*x, *y)).collect();
+            scene.add(curve(&points, Look::of(c).tint(0.5), 0.7, &[]));
+        }
+        for (c, values) in quantity.chains.iter().take(CHAINS).enumerate() {
+            let (x, y) = moving(values);
             let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
             let title = format!("{}, {}: mean {}", quantity.name, chain(c), short(mean));
-            mark(&mut scene, Mark::Line, &title, frame.curve(&x, &y, &look, 0.9));
+            mark(&mut scene, Mark::Line, &title, frame.curve(&x, &y, &Look::of(c), 2.0));
         }
         match i + 1 == plot.quantities.len() {
             true => frame.foot(&mut scene, "draw"),
             false => frame.base(&mut scene),
         }
     }
-    if chains > CHAINS {
-        note(&mut scene, &format!("the first {CHAINS} of {chains} chains"));
-    }
+    let more = match chains > CHAINS {
+        true => format!("; the first {CHAINS} of {chains} chains"),
+        false => String::new(),
+    };
+    note(&mut scene, &format!("thin: draws; thick: their moving mean{more}"));
     scene
 }
 
@@ -73,14 +84,10 @@ pub fn trace(plot: &Chains) -> Scene {
 pub fn rank(plot: &Chains) -> Scene {
     let chains = plot.quantities.iter().map(|q| q.chains.len()).max().unwrap_or(0);
     let columns = chains.clamp(1, CHAINS);
-    let (top, rows) = (62.0, plot.quantities.len() as f64);
+    let (top, rows) = (40.0, plot.quantities.len() as f64);
     let mut scene = page(WIDTH, top + rows * (RANK + TITLE) + 44.0);
     scene.add(heading((EDGE, 26.0), &cut(&format!("{}: ranks", plot.title), 15, WIDTH)));
     let wide = (WIDTH - 2.0 * EDGE) / columns as f64;
-    for c in 0..chains.min(CHAINS) {
-        let at = (EDGE + wide * (c as f64 + 0.5), 50.0);
-        scene.add(text(at, &chain(c), 12, TextAnchor::Middle, INK));
-    }
     for (i, quantity) in plot.quantities.iter().enumerate() {
         let upper = top + i as f64 * (RANK + TITLE) + TITLE;
         let name = cut(&quantity.name, 12, WIDTH - 2.0 * EDGE);
@@ -94,7 +101,8 @@ pub fn rank(plot: &Chains) -> Scene {
             let stray = 1.96 * (flat * (1.0 - 1.0 / bins)).sqrt();
             let frame = Frame {
                 x: Scale::exact(0.0, bins, left + 4.0, left + wide - 4.0),
-                y: Scale::exact(0.0, 1.05 * most.max(flat + stray).max(1.0), upper + RANK, upper),
+                // Room for the name above the bars.
+                y: Scale::exact(0.0, 1.3 * most.max(flat + stray).max(1.0), upper + RANK, upper),
             };
             let (a, b) = (frame.at(0.0, flat + stray), frame.at(bins, (flat - stray).max(0.0)));
             scene.add(rect(a, b, GREY, None, Some(0.2)));
@@ -118,6 +126,8 @@ pub fn rank(plot: &Chains) -> Scene {
             }
             scene.add(dashed(frame.at(0.0, flat), frame.at(bins, flat)));
             frame.base(&mut scene);
+            let at = (left + wide - 6.0, upper + 9.0);
+            scene.add(text(at, &chain(c), 11, TextAnchor::End, INK));
         }
     }
     let more = match chains > CHAINS {
@@ -127,6 +137,18 @@ pub fn rank(plot: &Chains) -> Scene {
     let foot = "ranks among the draws of all chains; shade: 95 of 100 independent draws' counts";
     note(&mut scene, &format!("{more}{foot}"));
     scene
+}
+
+/// The mean over a window of an eighth of the draws about each of some places.
+fn moving(values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let half = (values.len() / 16).max(1);
+    let step = values.len().div_ceil(MEANS).max(1);
+    let one = |i: usize| {
+        let own = &values[i.saturating_sub(half)..(i + half + 1).min(values.len())];
+        // Parts of the mean, since a sum of huge values overflows.
+        (i as f64 + 1.0, own.iter().map(|v| v / own.len() as f64).sum::<f64>())
+    };
+    (0..values.len()).step_by(step).map(one).unzip()
 }
 
 fn chain(c: usize) -> String {
@@ -153,6 +175,21 @@ fn ranks(chains: &[Vec<f64>], bins: usize) -> Vec<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moving_mean_keeps_lines_and_levels() {
+        let line: Vec<f64> = (0..160).map(f64::from).collect();
+        let (x, y) = moving(&line);
+        // Away from the ends a window lies evenly about its place, counted from 1.
+        let inner = x.iter().zip(&y).filter(|(x, _)| (11.0..=150.0).contains(*x));
+        assert!(
+            inner.clone().count() > 50
+                && inner.into_iter().all(|(x, y)| (x - y - 1.0).abs() < 1e-9)
+        );
+        let flat = moving(&[3.0; 40]).1;
+        assert!(flat.len() == 40 && flat.iter().all(|v| (v - 3.0).abs() < 1e-12));
+        assert!(moving(&[]).0.is_empty());
+    }
 
     /// Chains that take turns are flat; one that lies below the other is not.
     #[test]

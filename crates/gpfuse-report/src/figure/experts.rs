@@ -18,7 +18,7 @@ pub struct Experts {
     pub weights: Vec<Band>,
     /// What the weights' axis is called.
     pub weight_label: String,
-    /// A line of text at the foot, such as which draws are shown.
+    /// What is said at the foot, such as which draws are shown.
     pub note: String,
 }
 
@@ -72,6 +72,11 @@ fn drawn(plot: &Experts, title: &str, means: f64) -> Scene {
     frame.bands(&mut scene, &plot.x, &plot.weights, "interval");
     frame.foot(&mut scene, &plot.labels.x);
     frame.strips(&mut scene, &plot.labels.x, &plot.x, &plot.weights);
-    note(&mut scene, &plot.note);
+    let bands = match means > 0.0 {
+        true => "bands: one sd about means, 90 % of draws of weights",
+        false => "bands: 90 % of draws",
+    };
+    let more = if plot.note.is_empty() { "" } else { "; " };
+    note(&mut scene, &format!("{bands}{more}{}", plot.note));
     scene
 }

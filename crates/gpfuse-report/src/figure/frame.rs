@@ -28,7 +28,10 @@ impl Frame {
 
     /// A grid, with numbers at the left.
     pub(super) fn rows(&self, scene: &mut Scene, label: &str) {
-        let ticks = self.y.ticks((self.y.length() / 40.0).clamp(3.0, 7.0));
+        let parts = (self.y.length() / 40.0).clamp(3.0, 7.0);
+        // One number alone gives no scale.
+        let tries = [parts, parts + 2.0].map(|parts| self.y.ticks(parts));
+        let ticks = tries.iter().find(|ticks| ticks.len() > 1).unwrap_or(&tries[0]).clone();
         let widest = ticks.iter().map(|t| width(&t.1, 11)).fold(0.0, f64::max);
         for (value, number) in ticks {
             let y = self.y.at(value);

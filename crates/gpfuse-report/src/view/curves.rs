@@ -89,8 +89,9 @@ pub(super) fn band(
     Ok(Band { name: name.into(), centre, low, high })
 }
 
-fn labels(saved: &Saved, title: &str) -> Labels {
-    Labels::new(title, &saved.inputs[0], &saved.target)
+/// The titles come later, with the name of the model.
+fn labels(saved: &Saved) -> Labels {
+    Labels::new("", &saved.inputs[0], &saved.target)
 }
 
 /// The predictions of a model, with `data` before them.
@@ -100,17 +101,15 @@ pub(super) fn predictive(
     data: &Known,
     threads: usize,
 ) -> Result<Predictive> {
-    let (fitted, method) = (&saved.fitted, saved.fitted.settings.method.to_string());
-    let band = band(places, &fitted.predictor(), &method, threads)?;
+    let band = band(places, &saved.fitted.predictor(), "", threads)?;
     let ends = band.low.iter().chain(&band.high).chain(&data.y).copied();
     let density = match places.given.is_some() && data.predictions.is_some() {
         // Not on an even grid.
         true => None,
         false => Some(heat(saved, places, most(ends), threads)?),
     };
-    let title = format!("Predictions of {method}");
     Ok(Predictive {
-        labels: labels(saved, &title),
+        labels: labels(saved),
         data: data.x.iter().copied().zip(data.y.iter().copied()).collect(),
         x: places.x.clone(),
         methods: vec![band],
@@ -158,7 +157,7 @@ fn names(saved: &Saved) -> Vec<String> {
 pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<Experts> {
     let fitted = &saved.fitted;
     let (predictor, note) = match one_chain(saved) {
-        Some((chain, note)) => (pick::alone(fitted, chain)?, format!("; {note}")),
+        Some((chain, note)) => (pick::alone(fitted, chain)?, note),
         None => (fitted.predictor(), String::new()),
     };
     let all = places.experts(&predictor, threads)?;
@@ -172,12 +171,12 @@ pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<
     let weight = |s: &ExpertSummary| [s.weight.mean, s.weight.low, s.weight.high];
     let free = if fitted.model.pool() == Pool::Linear { "weight" } else { "weight (power)" };
     Ok(Experts {
-        labels: labels(saved, &format!("Experts of {} and their weights", fitted.settings.method)),
+        labels: labels(saved),
         x: places.x.clone(),
         means: (0..k).map(|e| band(e, &mean)).collect(),
         weights: (0..k).map(|e| band(e, &weight)).collect(),
         weight_label: free.into(),
-        note: format!("bands: one sd about means, 90 % of draws of weights{note}"),
+        note,
     })
 }
 
@@ -200,7 +199,7 @@ pub(super) fn draws(saved: &Saved, places: &Places, data: &Known, threads: usize
         }
     }
     Ok(Draws {
-        labels: labels(saved, &format!("Draws of the experts of {}", fitted.settings.method)),
+        labels: labels(saved),
         x: places.x.clone(),
         experts,
         data: data.x.iter().copied().zip(data.y.iter().copied()).collect(),

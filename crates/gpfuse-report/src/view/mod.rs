@@ -4,6 +4,7 @@ mod along;
 mod curves;
 mod known;
 mod pick;
+mod title;
 mod traces;
 
 use anyhow::Result;
@@ -87,7 +88,23 @@ pub fn view(saved: &Saved, table: Option<&Table>, threads: usize) -> Result<View
         true => out.chains = Some(traces::chains(saved, region)?),
         false => out.omitted.push("Chains: there is a single draw.".into()),
     }
-    Ok(out)
+    Ok(out.called(title::words(saved.fitted.settings.method)))
+}
+
+/// Judge the calibration of a model at some rows of a table, which holds its inputs and target;
+/// none where no row is marked. It has no title yet.
+pub fn calibration(
+    saved: &Saved,
+    table: &Table,
+    marked: &[bool],
+    threads: usize,
+) -> Result<Option<Calibration>> {
+    let known = Known::of_table(saved, table)?;
+    let rows: Vec<usize> = (0..table.rows).filter(|r| marked.get(*r) == Some(&true)).collect();
+    match rows.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(calibrated(saved, &known.pick(&rows)?, threads)?)),
+    }
 }
 
 /// The PIT of each row of a table.
@@ -100,7 +117,7 @@ fn calibrated(saved: &Saved, table: &Known, threads: usize) -> Result<Calibratio
     };
     let blocks = fitted.predictor().at(&rows, given.as_ref()).blocks(threads, own)?;
     let pit = blocks.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.concat();
-    Ok(Calibration { title: format!("Calibration of {}", fitted.settings.method), pit })
+    Ok(Calibration { title: String::new(), pit })
 }
 
 impl View {

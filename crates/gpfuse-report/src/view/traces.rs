@@ -20,8 +20,7 @@ pub(super) fn chains(saved: &Saved, known: Option<&Known>) -> Result<Chains> {
     if let Some(known) = known {
         quantities.extend(at_rows(saved, known)?);
     }
-    let title = format!("Chains of {}", saved.fitted.settings.method);
-    Ok(Chains { title, quantities })
+    Ok(Chains { title: String::new(), quantities })
 }
 
 fn at_rows(saved: &Saved, known: &Known) -> Result<Vec<Quantity>> {

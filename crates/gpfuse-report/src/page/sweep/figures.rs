@@ -3,7 +3,7 @@
 use super::groups::{Group, groups};
 use gpfuse_io::sweep_file::{Study, Vary};
 
-use super::input::{Sweep, basis_name, holds, placed, places, size_name, title};
+use super::input::{Sweep, basis_name, full_title, holds, placed, places, size_name, title};
 use crate::figure::{self, BoxPlot, Labels, Series};
 use crate::page::Album;
 use crate::page::document::{Block, Section};
@@ -20,9 +20,7 @@ pub(super) fn name(sweep: &Sweep, study: &Study) -> String {
     let basis = basis_name(&study.basis);
     let paper = study.arms.iter().any(|arm| !sweep.ours(arm));
     match study.vary {
-        _ if !paper || places(study) < 2 || study.data.len() > 1 => {
-            format!("{} ({basis})", title(study))
-        }
+        _ if !paper || places(study) < 2 || study.data.len() > 1 => full_title(study, None),
         Vary::Experts => format!("Fig. 2a, {basis}"),
         Vary::Size => format!("Fig. 2b, {basis}"),
     }
@@ -95,7 +93,7 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
         line.groups.iter_mut().for_each(|g| g.x = x);
     }
     let plot = BoxPlot {
-        labels: Labels::new(&format!("{} ({basis})", title(study)), &axis, "NLPD (nats per row)"),
+        labels: Labels::new(&full_title(study, None), &axis, "NLPD (nats per row)"),
         series: boxes,
         line,
     };
@@ -205,8 +203,7 @@ fn ranges(
     };
     let arms = order(sweep, &here);
     let series = |arm: &String| series(sweep, &here, arm, |g| place(&g.key.data));
-    let basis = basis_name(&study.basis);
-    let heading = format!("{} ({basis}, K = {k})", title(study));
+    let heading = full_title(study, Some(format!("K = {k}")));
     let axis = if known { "width of the input range" } else { "data set" };
     let plot = BoxPlot {
         labels: Labels::new(&heading, axis, "NLPD (nats per row)"),

@@ -50,6 +50,12 @@ impl Group<'_> {
         number::mean(&self.scores())
     }
 
+    /// Their mean and its standard error, corrected as that of [`Group::gap`].
+    pub(super) fn corrected(&self, ratio: f64) -> Option<(f64, Option<f64>)> {
+        let (mean, error) = self.mean()?;
+        Some((mean, error.map(|e| e * (1.0 + ratio * self.scores().len() as f64).sqrt())))
+    }
+
     /// A number of each cell that did not fail, its mean and its standard error.
     pub(super) fn mean_of(
         &self,

@@ -102,6 +102,17 @@ pub(super) fn title(study: &Study) -> &str {
     if study.title.is_empty() { &study.name } else { &study.title }
 }
 
+/// The title of a study with what it does not say yet: its basis, and perhaps more.
+pub(super) fn full_title(study: &Study, more: Option<String>) -> String {
+    let (title, basis) = (title(study), basis_name(&study.basis));
+    let told = title.to_lowercase().contains(&basis.to_lowercase());
+    let parts: Vec<String> = (!told).then_some(basis).into_iter().chain(more).collect();
+    match parts.is_empty() {
+        true => title.into(),
+        false => format!("{title} ({})", parts.join(", ")),
+    }
+}
+
 /// What people call a basis.
 pub(super) fn basis_name(basis: &str) -> String {
     match basis {
@@ -116,5 +127,23 @@ pub(super) fn size_name(basis: &str) -> &'static str {
     match basis {
         "rff" => "frequencies M",
         _ => "functions per input",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::synthetic::sweep;
+    use super::*;
+
+    /// A title says its basis once.
+    #[test]
+    fn the_basis_is_said_once() {
+        let mut study = sweep().folder.file.study[0].clone();
+        study.title = "Experts".into();
+        assert_eq!(full_title(&study, None), "Experts (RFF)");
+        assert_eq!(full_title(&study, Some("K = 2".into())), "Experts (RFF, K = 2)");
+        study.title = "Experts, RFF with 30 frequencies".into();
+        assert_eq!(full_title(&study, None), study.title);
+        assert_eq!(full_title(&study, Some("K = 2".into())), format!("{} (K = 2)", study.title));
     }
 }

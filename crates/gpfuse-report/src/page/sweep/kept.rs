@@ -1,6 +1,9 @@
 //! The paper's first figure, from the models that a sweep has kept.
 
+use std::path::Path;
+
 use gpfuse::sweep::Key;
+use gpfuse_io::ledger::Folder;
 
 use super::input::{Kept, Sweep, basis_name};
 use crate::figure::{self, Band, Predictive};
@@ -15,17 +18,30 @@ pub(super) fn first(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     let mut section = Section::new("fits", "What the fits look like").with(Block::text(words));
     let before = section.blocks.len();
     for basis in sweep.bases() {
-        let mut on: Vec<&Kept> = sweep.kept.iter().filter(|k| k.key.basis == basis).collect();
-        on.sort_by(|a, b| score(sweep, &a.key).total_cmp(&score(sweep, &b.key)));
-        section = section.with_all(panels(sweep, &basis, &on, album));
+        section = section.with_all(panels(sweep, &basis, &ranked(sweep, &basis), album));
     }
     (section.blocks.len() > before).then_some(section)
 }
 
 /// The score of a cell; one without counts as the worst.
-fn score(sweep: &Sweep, key: &Key) -> f64 {
-    let row = sweep.folder.rows.iter().find(|row| row.key == *key);
+fn score(folder: &Folder, key: &Key) -> f64 {
+    let row = folder.rows.iter().find(|row| row.key == *key);
     row.and_then(|row| row.scored()).unwrap_or(f64::INFINITY)
+}
+
+/// The model files of a sweep, those with the best scores first.
+pub fn models(folder: &Folder) -> Vec<(&Key, &Path)> {
+    let mut all: Vec<(&Key, &Path)> =
+        folder.models.iter().map(|(key, path)| (key, path.as_path())).collect();
+    all.sort_by(|a, b| score(folder, a.0).total_cmp(&score(folder, b.0)));
+    all
+}
+
+/// The kept models of a basis, the best first.
+pub(super) fn ranked<'a>(sweep: &'a Sweep, basis: &str) -> Vec<&'a Kept> {
+    let mut on: Vec<&Kept> = sweep.kept.iter().filter(|k| k.key.basis == basis).collect();
+    on.sort_by(|a, b| score(&sweep.folder, &a.key).total_cmp(&score(&sweep.folder, &b.key)));
+    on
 }
 
 fn panels(sweep: &Sweep, basis: &str, on: &[&Kept], album: &mut Album) -> Vec<Block> {
@@ -33,7 +49,8 @@ fn panels(sweep: &Sweep, basis: &str, on: &[&Kept], album: &mut Album) -> Vec<Bl
     let shown = on.iter().find(|k| k.view.draws.is_some() && k.view.experts.is_some());
     if let Some(kept) = shown.or(on.iter().find(|k| k.view.experts.is_some())) {
         let who = who(sweep, &kept.key);
-        if let Some(plot) = &kept.view.experts {
+        let view = kept.view.clone().called(&sweep.label(&kept.key.arm));
+        if let Some(plot) = &view.experts {
             let caption = format!(
                 "{who}: the experts' means with one standard deviation above, their weights with \
                  90 % intervals below."
@@ -46,7 +63,7 @@ fn panels(sweep: &Sweep, basis: &str, on: &[&Kept], album: &mut Album) -> Vec<Bl
                 scene,
             ));
         }
-        if let Some(plot) = &kept.view.draws {
+        if let Some(plot) = &view.draws {
             let caption = format!("{who}: draws of the experts' means, as wide as their weights.");
             let scene = figure::draws(plot);
             out.push(album.show(
@@ -80,7 +97,7 @@ fn heated(kept: &Kept) -> bool {
     kept.view.predictive.as_ref().is_some_and(|p| p.density.is_some())
 }
 
-fn who(sweep: &Sweep, key: &Key) -> String {
+pub(super) fn who(sweep: &Sweep, key: &Key) -> String {
     let label = sweep.label(&key.arm);
     if key.experts > 1 { format!("{label} with K = {}", key.experts) } else { label }
 }

@@ -1,6 +1,8 @@
 //! The page of a sweep.
 
+mod closer;
 mod figures;
+mod forest;
 mod groups;
 mod input;
 mod kept;
@@ -12,6 +14,7 @@ mod tables;
 mod verdicts;
 
 pub use input::{Kept, Sweep};
+pub use kept::models;
 
 use super::document::Document;
 use super::number::count;
@@ -22,8 +25,10 @@ pub fn page(sweep: &Sweep) -> Page {
     let mut album = Album::default();
     let mut sections = vec![summary::summary(sweep), verdicts::verdicts(sweep)];
     sections.extend(kept::first(sweep, &mut album));
+    sections.extend(closer::closer(sweep, &mut album));
     sections.push(figures::paper(sweep, &mut album));
     sections.extend(figures::ours(sweep, &mut album));
+    sections.extend(forest::forests(sweep, &mut album));
     sections.extend(figures::sensitivity(sweep, &mut album));
     sections.push(tables::tables(sweep));
     sections.push(reproduce::convergence(sweep));

@@ -21,13 +21,14 @@ fn figures(section: &Section) -> Vec<&str> {
 fn every_part_of_a_sweep_has_its_section() {
     let page = page(&sweep());
     let ids: Vec<&str> = page.document.sections.iter().map(|s| s.id).collect();
-    let wanted = ["summary", "claims", "figures", "ours", "sensitivity", "tables", "convergence"];
+    let wanted = ["summary", "claims", "figures", "ours", "forest", "sensitivity", "tables"];
     assert_eq!(&ids[..7], wanted);
-    assert_eq!(&ids[7..], ["settings", "reproduce"]);
+    assert_eq!(&ids[7..], ["convergence", "settings", "reproduce"]);
     assert_eq!(figures(section(&page, "figures")), ["study-experts", "study-size"]);
     assert_eq!(figures(section(&page, "ours")), ["study-ours"]);
     assert_eq!(figures(section(&page, "sensitivity")), ["study-range-30-2"]);
-    assert_eq!(page.drawings.len(), 4);
+    assert_eq!(figures(section(&page, "forest")), ["forest-rff"]);
+    assert_eq!(page.drawings.len(), 5);
 }
 
 /// The words have the numbers of the ledger.
