@@ -60,7 +60,7 @@ pub fn boxes(plot: &BoxPlot) -> Scene {
     let count = places.len().max(1) as f64;
     let frame = Frame {
         x: Scale::exact(-0.5, count - 0.5, LEFT, WIDTH - EDGE),
-        y: with_headroom(Scale::most(values.clone(), top + PLOT, top), values),
+        y: with_headroom(Scale::readable(values.clone(), top + PLOT, top), values),
     };
     let mut scene = page(WIDTH, top + PLOT + 52.0);
     scene.add(heading((EDGE, 26.0), &cut(&plot.labels.title, 15, WIDTH - 2.0 * EDGE)));

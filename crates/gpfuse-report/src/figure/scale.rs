@@ -16,6 +16,9 @@ pub(super) struct Scale {
 /// Values this many interquartile ranges beyond the quartiles are not worth the room.
 const FENCE: f64 = 3.0;
 
+/// A range this many times that of most values leaves these too little room.
+const SQUASH: f64 = 4.0;
+
 /// Larger than what is drawn can be; beyond it, differences overflow.
 const HUGE: f64 = 1e300;
 
@@ -30,6 +33,13 @@ impl Scale {
     pub(super) fn most(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Scale {
         let (low, high) = most(values);
         Scale::padded(low, high, from, to)
+    }
+
+    /// All of `values`, but for those far ones that would squash the others.
+    pub(super) fn readable(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Scale {
+        let (all, most) = (Scale::all(values.clone(), from, to), Scale::most(values, from, to));
+        let squashed = all.high - all.low > SQUASH * (most.high - most.low);
+        if squashed { most } else { all }
     }
 
     /// Exactly from `low` to `high`, if these differ.

@@ -70,7 +70,8 @@ pub(super) fn ours(sweep: &Sweep, album: &mut Album) -> Option<Section> {
 fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
     let all = groups(&sweep.folder.rows);
     let beside = own(sweep, study);
-    let listed = |arm: &str| study.arms.iter().any(|a| a == arm) || (beside && !sweep.ours(arm));
+    let theirs = |arm: &str| !sweep.ours(arm) && sweep.studied(&study.basis, arm);
+    let listed = |arm: &str| study.arms.iter().any(|a| a == arm) || (beside && theirs(arm));
     let here: Vec<&Group<'_>> =
         all.iter().filter(|g| placed(study, g.key, g.single()) && listed(&g.key.arm)).collect();
     let is_line = |arm: &str| !sweep.ours(arm) && single(&here, arm);

@@ -26,16 +26,14 @@ pub(super) fn forests(sweep: &Sweep, album: &mut Album) -> Option<Section> {
 /// The groups of the main data on a basis, of arms that are not there for several data sets alone,
 /// and where there is a study of the number of experts, at its sizes.
 fn candidates<'a, 'r>(sweep: &Sweep, all: &'a [Group<'r>], basis: &str) -> Vec<&'a Group<'r>> {
-    let studied = |arm: &String| {
-        let mut studies = sweep.folder.file.study.iter().filter(|s| s.basis == basis);
-        studies.any(|s| s.data.len() == 1 && s.arms.contains(arm))
-    };
     let main = sweep.main_data();
     let study = sweep.folder.file.study.iter().find(|s| {
         s.basis == basis && s.vary == Vary::Experts && s.data == [main] && !s.sizes.is_empty()
     });
     let sized = |g: &&Group<'_>| study.is_none_or(|s| s.sizes.contains(&g.key.size));
-    let fits = |g: &&Group<'_>| g.key.data == main && g.key.basis == basis && studied(&g.key.arm);
+    let fits = |g: &&Group<'_>| {
+        g.key.data == main && g.key.basis == basis && sweep.studied(basis, &g.key.arm)
+    };
     all.iter().filter(fits).filter(sized).collect()
 }
 

@@ -41,6 +41,12 @@ impl Sweep {
         self.folder.file.arm(arm).is_some_and(|a| a.ours)
     }
 
+    /// Whether an arm is there for more than a look at several data sets.
+    pub(super) fn studied(&self, basis: &str, arm: &str) -> bool {
+        let mut studies = self.folder.file.study.iter().filter(|s| s.basis == basis);
+        studies.any(|s| s.data.len() == 1 && s.arms.iter().any(|a| a == arm))
+    }
+
     /// The bases that have finished cells, in the order of the studies.
     pub(super) fn bases(&self) -> Vec<String> {
         let rows = &self.folder.rows;
