@@ -164,6 +164,19 @@ pub(crate) fn short(value: f64) -> String {
 mod tests {
     use super::*;
 
+    /// A method that is much better than the others is what a figure is for; one value that leaves
+    /// no room for the others is not.
+    #[test]
+    fn far_values_are_left_out_only_if_they_squash_the_others() {
+        let others = (0..80).map(|i| 0.92 + 0.3 * f64::from(i) / 80.0);
+        let better = (0..15).map(|i| 0.28 + 0.002 * f64::from(i));
+        let both = others.clone().chain(better);
+        assert!(!Scale::most(both.clone(), 0.0, 1.0).holds(0.3));
+        assert!(Scale::readable(both, 0.0, 1.0).holds(0.28));
+        let worse = others.chain([50.0]);
+        assert!(!Scale::readable(worse, 0.0, 1.0).holds(50.0));
+    }
+
     const EXTREMES: [&[f64]; 9] = [
         &[1.0, 1.1],
         &[3.0],
