@@ -3,7 +3,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test browser other-sets check golden bench protocol levers versus clean
+.PHONY: test browser kill other-sets check golden bench protocol levers versus clean
 
 # The Rust tests, then real ArviZ on a real model file and experts from real scikit-learn, then the
 # library's tests on the other instruction sets of this machine.
@@ -33,6 +33,10 @@ browser: tests/browser/node_modules/.package-lock.json
 tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 	cd tests/browser && npm ci --no-audit --no-fund --loglevel=error
 	touch $@
+
+# The paper's small sweep, killed at twenty moments; ten minutes.
+kill:
+	$(CARGO) test -p gpfuse-cli --test sweep -- --ignored the_killed_paper
 
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check
