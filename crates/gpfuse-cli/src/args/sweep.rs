@@ -20,7 +20,7 @@ pub(crate) struct SweepArgs {
 pub(crate) struct PaperArgs {
     #[command(flatten)]
     pub(crate) how: RunArgs,
-    /// A small version of all of it, in about two minutes.
+    /// A small version of all of it, in about a minute.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Folder with the frozen protocol (as bench/paper): its rows, splits, frequencies and experts
