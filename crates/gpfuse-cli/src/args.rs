@@ -41,7 +41,7 @@ fn long_version() -> String {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The tour: simulate, fit all five methods, compare (about a minute).
+    /// The tour: simulate, fit all five methods, compare (half a minute).
     Demo(DemoArgs),
     /// Draw a synthetic data set from a mixture of GP experts.
     #[command(allow_negative_numbers = true)]

@@ -159,6 +159,12 @@ fn what_cannot_be_a_page() {
     place.refused("report s --data d.csv", 1, &["`s` is a sweep: --data is for a model"]);
     place.refused("report s --out no/a.html", 1, &["folder `no` does not exist: create it first"]);
     place.refused("report s --out s", 1, &["`s`: it is a folder: give a file name"]);
+    let ledger = place.text("s/ledger.jsonl");
+    for name in ["ledger.jsonl", "settings.toml"] {
+        let parts = [&format!("`s/{name}` would be written over"), "give --out another name"];
+        place.refused(&format!("report s --out s/{name}"), 1, &parts);
+    }
+    assert_eq!(place.text("s/ledger.jsonl"), ledger);
     place.write("x.nc", "x,y\n1,2\n");
     place.refused("report x.nc", 1, &["`x.nc`", "not a gpfuse model file"]);
     place.refused("report x.nc --threads 0", 1, &["setting `threads`: 0"]);

@@ -52,6 +52,11 @@ fn of_sweep(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
         );
     }
     let out = args.out.clone().unwrap_or_else(|| path.join("report.html"));
+    // The page must not take the place of what it is made from.
+    let own = ["settings.toml", "ledger.jsonl", "results.csv", "lock"].map(|name| path.join(name));
+    for file in own.iter().chain(folder.data.values()).chain(folder.models.values()) {
+        refuse_same(file, &out)?;
+    }
     refuse_unwritable(&out)?;
     let mut kept: Vec<sweep::Kept> = Vec::new();
     for (key, file) in sweep::models(&folder) {

@@ -54,10 +54,11 @@ pub const ARMS: [&str; 5] = ["bhs", "pbhs", "mogpe", "pogpe", "het"];
 const STACKING: [&str; 2] = ["bhs", "pbhs"];
 const JOINT: [&str; 2] = ["mogpe", "pogpe"];
 
-/// The findings on one data set and basis, from the arms named in [`ARMS`], with `ratio` test rows
-/// for each training row.
+/// The findings on one data set and basis, from the arms named in [`ARMS`] that have the method of
+/// their name, with `ratio` test rows for each training row.
 pub fn claims(rows: &[Finished], data: &str, basis: &str, ratio: f64) -> Vec<Claim> {
-    let own = rows.iter().filter(|row| row.key.data == data && row.key.basis == basis);
+    let placed = rows.iter().filter(|row| row.key.data == data && row.key.basis == basis);
+    let own = placed.filter(|row| row.method == row.key.arm);
     let scores = Scores::new(own, ratio);
     vec![
         scores.improves(),

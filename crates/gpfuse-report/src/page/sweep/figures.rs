@@ -137,7 +137,7 @@ fn order(sweep: &Sweep, groups: &[&Group<'_>]) -> Vec<String> {
 
 fn caption(study: &Study, groups: &[&Group<'_>]) -> String {
     let splits = groups.iter().map(|g| g.scores().len()).max().unwrap_or(0);
-    let missing: usize = groups.iter().map(|g| g.rows.len() - g.scores().len()).sum();
+    let missing: usize = groups.iter().map(|g| g.failed()).sum();
     let fixed = match (study.vary, &study.sizes[..], &study.experts[..]) {
         (Vary::Experts, [size], _) if *size > 0 => {
             format!(" at {size} {}", size_name(&study.basis))

@@ -40,9 +40,26 @@ pub(super) fn groups(rows: &[Finished]) -> Vec<Group<'_>> {
 }
 
 impl Group<'_> {
-    /// The scores of the cells that did not fail.
+    /// A number of the cells that did not fail, of each split its mean over seeds: seeds share all
+    /// of their rows, and only splits say how much the rows matter.
+    fn by_split(&self, get: impl Fn(&Finished) -> Option<f64>) -> BTreeMap<usize, f64> {
+        let mut all: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for row in self.rows.iter().filter(|row| row.error.is_empty()) {
+            if let Some(value) = get(row) {
+                all.entry(row.key.split).or_default().push(value);
+            }
+        }
+        all.into_iter().map(|(split, v)| (split, v.iter().sum::<f64>() / v.len() as f64)).collect()
+    }
+
+    /// The score of each split that has one, its mean over seeds.
     pub(super) fn scores(&self) -> Vec<f64> {
-        self.rows.iter().filter_map(|row| row.scored()).collect()
+        self.by_split(Finished::scored).into_values().collect()
+    }
+
+    /// The number of cells that failed.
+    pub(super) fn failed(&self) -> usize {
+        self.rows.iter().filter(|row| row.scored().is_none()).count()
     }
 
     /// Their mean and its standard error over splits.
@@ -56,25 +73,22 @@ impl Group<'_> {
         Some((mean, error.map(|e| e * (1.0 + ratio * self.scores().len() as f64).sqrt())))
     }
 
-    /// A number of each cell that did not fail, its mean and its standard error.
+    /// A number of each split, its mean and its standard error.
     pub(super) fn mean_of(
         &self,
         get: impl Fn(&Finished) -> Option<f64>,
     ) -> Option<(f64, Option<f64>)> {
-        let fine = self.rows.iter().filter(|row| row.error.is_empty());
-        number::mean(&fine.filter_map(|row| get(row)).collect::<Vec<f64>>())
+        number::mean(&self.by_split(get).into_values().collect::<Vec<f64>>())
     }
 
     /// How much lower the scores of `self` are than those of another on the same splits. The
     /// standard error is that of Nadeau and Bengio (2003) for splits with `ratio` test rows for
     /// each training row, `s sqrt(1 / J + ratio)`: splits share rows.
     pub(super) fn gap(&self, other: &Group<'_>, ratio: f64) -> Option<Gap> {
-        let place = |row: &Finished| (row.key.split, row.key.seed);
-        let pair = |mine: &&Finished| {
-            let theirs = other.rows.iter().find(|row| place(row) == place(mine))?;
-            Some(theirs.scored()? - mine.scored()?)
-        };
-        let gaps: Vec<f64> = self.rows.iter().filter_map(pair).collect();
+        let theirs = other.by_split(Finished::scored);
+        let mine = self.by_split(Finished::scored).into_iter();
+        let gaps: Vec<f64> =
+            mine.filter_map(|(split, own)| Some(theirs.get(&split)? - own)).collect();
         let (mean, error) = number::mean(&gaps)?;
         let error = error.map(|e| e * (1.0 + ratio * gaps.len() as f64).sqrt());
         Some(Gap { mean, error, pairs: gaps.len() })
@@ -123,5 +137,23 @@ mod tests {
         assert!((gap.mean - 0.5).abs() < 1e-12 && gap.error.unwrap() < 1e-12);
         assert_eq!(groups[0].scores().len(), 3);
         assert_eq!(groups[1].gap(&groups[0], 0.25).unwrap().mean, -gap.mean);
+    }
+
+    /// More seeds of the same splits are not more splits.
+    #[test]
+    fn seeds_do_not_narrow_errors() {
+        let cell = |split: usize, seed: u64| {
+            let mut row = finished("paper", "a", "rff", 30, 2, split, Some(split as f64));
+            row.key.seed = seed;
+            row
+        };
+        let error = |seeds: u64| {
+            let rows: Vec<Finished> =
+                (0..3).flat_map(|split| (0..seeds).map(move |seed| cell(split, seed))).collect();
+            let groups = groups(&rows);
+            assert_eq!(groups[0].scores(), [0.0, 1.0, 2.0]);
+            groups[0].mean().unwrap().1.unwrap()
+        };
+        assert_eq!(error(1), error(8));
     }
 }

@@ -20,7 +20,11 @@ pub(super) fn summary(sweep: &Sweep) -> Section {
 
 fn amount(sweep: &Sweep) -> String {
     let (done, failed) = (sweep.folder.rows.len(), failures(sweep));
-    let hours: f64 = sweep.folder.rows.iter().map(|r| r.fit_seconds + r.predict_seconds).sum();
+    let spent: f64 = sweep.folder.rows.iter().map(|r| r.fit_seconds + r.predict_seconds).sum();
+    let spent = match spent {
+        s if s < 120.0 => format!("{:.0} s", s.ceil()),
+        s => format!("{:.0} minutes", s / 60.0),
+    };
     let planned = match sweep.folder.file.keys().len() {
         n if n > done => format!(" of {n}: the sweep is not complete"),
         _ => String::new(),
@@ -34,10 +38,9 @@ fn amount(sweep: &Sweep) -> String {
     format!(
         "{} finished{planned}; {failed}. Each cell is one fit of one method on one split, scored \
          by its mean negative log predictive density (NLPD, nats per row, lower is better) on rows \
-         that it has not seen. {bases} {}. All fits together took {:.0} minutes.",
+         that it has not seen. {bases} {}. By the clock, the cells took {spent} one after the other.",
         count(done, "cell"),
-        list(&names),
-        (hours / 60.0).ceil()
+        list(&names)
     )
 }
 

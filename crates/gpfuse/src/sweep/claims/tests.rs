@@ -3,9 +3,9 @@ use crate::model::Method;
 use crate::sweep::Key;
 
 fn row(arm: &str, size: usize, experts: usize, split: usize, nlpd: f64) -> Finished {
-    let (data, arm, basis) = ("paper".into(), arm.into(), "rff".into());
-    let key = Key { data, arm, basis, size, experts, split, seed: 0 };
-    Finished { nlpd: Some(nlpd), ..Finished::unscored(key, Method::Het) }
+    let (data, arm, basis) = ("paper".into(), String::from(arm), "rff".into());
+    let key = Key { data, arm: arm.clone(), basis, size, experts, split, seed: 0 };
+    Finished { nlpd: Some(nlpd), method: arm, ..Finished::unscored(key, Method::Het) }
 }
 
 /// A sweep with the mean scores of `score`, the same differences in every split but for a little.
@@ -79,5 +79,11 @@ fn a_sweep_without_the_cells_tests_nothing() {
     }
     let found = verdicts(&failed);
     assert_eq!(found[2], Verdict::Untested);
+    // A name alone is no method.
+    let mut other = sweep(as_published);
+    for row in other.iter_mut().filter(|r| r.key.arm == "bhs") {
+        row.method = "mogpe".into();
+    }
+    assert_eq!(verdicts(&other)[2], Verdict::Untested);
     assert_eq!(found[0], Verdict::Seen);
 }
