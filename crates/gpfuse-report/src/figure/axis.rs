@@ -1,5 +1,7 @@
 //! An axis: the range worth showing, and round numbers in it.
 
+use super::scale::round;
+
 /// A dot with an error bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {
@@ -76,26 +78,8 @@ impl Axis {
             let widest = ticks.iter().map(|(_, s)| s.chars().count()).max().unwrap_or(0);
             (widest as f64 + 1.0) * DIGIT * ticks.len() as f64 <= room
         };
-        let tries = [7.0, 5.0, 3.0].map(|parts| self.divided(parts));
+        let tries = [7.0, 5.0, 3.0].map(|parts| round(self.low, self.high, parts));
         tries.iter().find(|ticks| fits(ticks)).unwrap_or(&tries[2]).clone()
-    }
-
-    /// Multiples of a round step, about `parts` of them.
-    fn divided(&self, parts: f64) -> Vec<(f64, String)> {
-        let rough = (self.high - self.low) / parts;
-        let power = 10.0_f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0].map(|s| s * power).into_iter().find(|s| *s >= rough);
-        let step = step.unwrap_or(10.0 * power);
-        // A little more, so that rounding in the power of ten does not cost a decimal.
-        let decimals = (-(step * 1.005).log10().floor()).clamp(0.0, 12.0) as usize;
-        let first = (self.low / step).ceil();
-        let count = ((self.high / step).floor() - first).clamp(0.0, 20.0) as usize;
-        let tick = |i: usize| {
-            // Not minus zero.
-            let value = (first + i as f64) * step + 0.0;
-            (value, format!("{value:.decimals$}").replace('-', "\u{2212}"))
-        };
-        (0..=count).map(tick).collect()
     }
 }
 

@@ -29,7 +29,7 @@ pub const LEVEL: f64 = 0.05;
 impl Contrast {
     /// Of one value per split, with `ratio` test rows for each training row. None where there is
     /// no split.
-    pub(super) fn new(what: String, values: &[f64], ratio: f64) -> Option<Contrast> {
+    pub fn new(what: String, values: &[f64], ratio: f64) -> Option<Contrast> {
         if values.is_empty() {
             return None;
         }

@@ -75,7 +75,7 @@ fn forest(sweep: &Sweep, all: &[Group<'_>], basis: &str, album: &mut Album) -> O
         let gap = best.gap(g, ratio)?;
         Some([
             Bar { centre: mean, half: error.unwrap_or(0.0) },
-            Bar { centre: gap.mean, half: 2.0 * gap.error.unwrap_or(0.0) },
+            Bar { centre: gap.mean, half: 2.0 * gap.se.unwrap_or(0.0) },
         ])
     };
     let row = |g: &&Group<'_>| {

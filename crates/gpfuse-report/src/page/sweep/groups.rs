@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gpfuse::sweep::{Finished, Key};
+use gpfuse::sweep::{Contrast, Finished, Key};
 
 use super::input::Sweep;
 use crate::page::number;
@@ -14,14 +14,6 @@ pub(super) struct Group<'a> {
     pub(super) key: &'a Key,
     /// All of them.
     pub(super) rows: Vec<&'a Finished>,
-}
-
-/// A mean difference over the splits that two groups share.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Gap {
-    pub(super) mean: f64,
-    pub(super) error: Option<f64>,
-    pub(super) pairs: usize,
 }
 
 /// The groups of all cells, in the order of their keys.
@@ -69,8 +61,8 @@ impl Group<'_> {
 
     /// Their mean and its standard error, corrected as that of [`Group::gap`].
     pub(super) fn corrected(&self, ratio: f64) -> Option<(f64, Option<f64>)> {
-        let (mean, error) = self.mean()?;
-        Some((mean, error.map(|e| e * (1.0 + ratio * self.scores().len() as f64).sqrt())))
+        let all = Contrast::new(String::new(), &self.scores(), ratio)?;
+        Some((all.mean, all.se))
     }
 
     /// A number of each split, its mean and its standard error.
@@ -81,17 +73,14 @@ impl Group<'_> {
         number::mean(&self.by_split(get).into_values().collect::<Vec<f64>>())
     }
 
-    /// How much lower the scores of `self` are than those of another on the same splits. The
-    /// standard error is that of Nadeau and Bengio (2003) for splits with `ratio` test rows for
-    /// each training row, `s sqrt(1 / J + ratio)`: splits share rows.
-    pub(super) fn gap(&self, other: &Group<'_>, ratio: f64) -> Option<Gap> {
+    /// How much lower the scores of `self` are than those of another on the splits that both have,
+    /// with `ratio` test rows for each training row.
+    pub(super) fn gap(&self, other: &Group<'_>, ratio: f64) -> Option<Contrast> {
         let theirs = other.by_split(Finished::scored);
         let mine = self.by_split(Finished::scored).into_iter();
         let gaps: Vec<f64> =
             mine.filter_map(|(split, own)| Some(theirs.get(&split)? - own)).collect();
-        let (mean, error) = number::mean(&gaps)?;
-        let error = error.map(|e| e * (1.0 + ratio * gaps.len() as f64).sqrt());
-        Some(Gap { mean, error, pairs: gaps.len() })
+        Contrast::new(format!("{} less {}", other.key.arm, self.key.arm), &gaps, ratio)
     }
 
     /// Whether the method has one expert by its nature.
@@ -133,8 +122,8 @@ mod tests {
         let groups = groups(&rows);
         assert_eq!(groups.len(), 2);
         let gap = groups[0].gap(&groups[1], 0.25).unwrap();
-        assert_eq!(gap.pairs, 3);
-        assert!((gap.mean - 0.5).abs() < 1e-12 && gap.error.unwrap() < 1e-12);
+        assert_eq!(gap.splits, 3);
+        assert!((gap.mean - 0.5).abs() < 1e-12 && gap.se.unwrap() < 1e-12);
         assert_eq!(groups[0].scores().len(), 3);
         assert_eq!(groups[1].gap(&groups[0], 0.25).unwrap().mean, -gap.mean);
     }

@@ -61,15 +61,15 @@ fn best(sweep: &Sweep, all: &[Group<'_>], main: &str, basis: &str) -> Option<Str
     let (first, (mean, error)) = lowest(None)?;
     let ahead = lowest(Some(&first.key.arm)).and_then(|(second, _)| {
         let gap = first.gap(second, sweep.ratio())?;
-        let sure = match gap.error {
+        let sure = match gap.se {
             Some(e) if gap.mean < 2.0 * e => ", which is less than two standard errors",
             _ => "",
         };
         Some(format!(
             "; {} lower than the next method, {}, on the same {}{sure}",
-            measured(gap.mean, gap.error),
+            measured(gap.mean, gap.se),
             second.words(sweep),
-            count(gap.pairs, "split"),
+            count(gap.splits, "split"),
         ))
     });
     Some(format!(
