@@ -8,6 +8,6 @@ pub mod atomic;
 mod guard;
 pub mod ledger;
 pub mod model_file;
-mod nc;
+pub mod nc;
 pub mod sweep_file;
 pub mod table;

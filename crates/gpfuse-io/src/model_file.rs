@@ -72,7 +72,12 @@ pub struct Training<'a> {
 /// Write a fit, with the training rows that ArviZ shows beside it: those that the posterior is
 /// about, which for given experts are the stacking rows.
 pub fn save(path: &Path, saved: &Saved, table: Training<'_>) -> Result<(), ModelFileError> {
-    let content = |e: &dyn std::fmt::Display| content(path, &e.to_string());
+    let tree = tree(saved, table).map_err(|problem| content(path, &problem))?;
+    Ok(tree.write(path)?)
+}
+
+/// What [`save`] writes, or what is wrong with it.
+pub fn tree(saved: &Saved, table: Training<'_>) -> Result<Tree, String> {
     let fitted = &saved.fitted;
     let d = saved.inputs.len();
     let x: Vec<f64> =
@@ -82,12 +87,11 @@ pub fn save(path: &Path, saved: &Saved, table: Training<'_>) -> Result<(), Model
     let mut groups = vec![posterior(saved), sample_stats(&fitted.draws)];
     if y.len() * fitted.draws.len() <= LOG_LIKELIHOOD_LIMIT {
         let group = log_likelihood(fitted, &saved.target, x, y, given);
-        groups.push(group.map_err(|e| content(&e))?);
+        groups.push(group.map_err(|e| e.to_string())?);
     }
     groups.extend(rows::write(saved, x, y));
-    groups.push(own_group(saved).map_err(|e| content(&e))?);
-    Tree { groups }.write(path)?;
-    Ok(())
+    groups.push(own_group(saved).map_err(|e| e.to_string())?);
+    Ok(Tree { groups })
 }
 
 /// Read a fit back.
@@ -329,7 +333,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn read(tree: &Tree) -> Result<Saved, String> {
+/// The fit in a tree, or what is wrong with it.
+pub fn read(tree: &Tree) -> Result<Saved, String> {
     let own = Reader::of(tree, "gpfuse")?;
     let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
     let settings: FitSettings =

@@ -6,7 +6,8 @@ use crate::atomic::WriteError;
 
 /// Why a model file could not be written or read.
 #[derive(Debug, Error)]
-pub(crate) enum NcError {
+#[allow(missing_docs)] // The messages name the fields.
+pub enum NcError {
     /// The system could not write it.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -8,7 +8,7 @@ mod write;
 
 use crc32fast::Hasher;
 
-pub(crate) use self::error::NcError;
+pub use self::error::NcError;
 
 /// The root attribute holding the checksum of all contents.
 const CRC: &str = "gpfuse_crc32";
@@ -19,43 +19,54 @@ const VERSION: u32 = 1;
 
 /// The contents of one file. Empty dimensions and what lies over them are not stored.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Tree {
-    pub(crate) groups: Vec<Group>,
+pub struct Tree {
+    /// The groups.
+    pub groups: Vec<Group>,
 }
 
 /// A group of variables that share dimensions.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Group {
-    pub(crate) name: String,
-    pub(crate) dims: Vec<(String, usize)>,
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Its dimensions and their sizes.
+    pub dims: Vec<(String, usize)>,
     /// Short texts: one of 64 KiB or more does not fit and belongs in a [`Data::Str`] variable.
-    pub(crate) attrs: Vec<(String, String)>,
-    pub(crate) vars: Vec<Var>,
+    pub attrs: Vec<(String, String)>,
+    /// Its variables.
+    pub vars: Vec<Var>,
 }
 
 /// An array over dimensions of its group; without dimensions, a single value. A variable named
 /// like its only dimension is that dimension's coordinate.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Var {
-    pub(crate) name: String,
-    pub(crate) dims: Vec<String>,
-    pub(crate) data: Data,
-    pub(crate) attrs: Vec<(String, String)>,
+pub struct Var {
+    /// Its name.
+    pub name: String,
+    /// The names of its dimensions, the last running fastest.
+    pub dims: Vec<String>,
+    /// Its values.
+    pub data: Data,
+    /// Short texts about it.
+    pub attrs: Vec<(String, String)>,
 }
 
 /// The values of a variable, the last dimension running fastest.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Data {
+pub enum Data {
+    /// Real numbers.
     F64(Vec<f64>),
+    /// Whole numbers.
     I64(Vec<i64>),
     /// Stored as bytes with the attribute `dtype = "bool"`, as xarray does.
     Bool(Vec<bool>),
+    /// Texts.
     Str(Vec<String>),
 }
 
 impl Data {
     /// The number of values.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),
             Self::I64(values) => values.len(),

@@ -16,7 +16,7 @@ const DEFLATE: u64 = 1032;
 
 impl Tree {
     /// Reads the file and checks that it is what was written.
-    pub(crate) fn read(path: &Path) -> Result<Self, NcError> {
+    pub fn read(path: &Path) -> Result<Self, NcError> {
         let name = || path.display().to_string();
         let fail = |cause: std::io::Error| match cause.kind() {
             ErrorKind::NotFound => NcError::Missing { path: name() },
@@ -25,10 +25,15 @@ impl Tree {
         if !fs::metadata(path).map_err(fail)?.is_file() {
             return Err(NcError::NotFile { path: name() });
         }
-        let bytes = Bytes(Arc::new(fs::read(path).map_err(fail)?));
+        Tree::from_bytes(fs::read(path).map_err(fail)?, &name())
+    }
+
+    /// The same from the bytes of a file; errors call it `name`.
+    pub fn from_bytes(bytes: Vec<u8>, name: &str) -> Result<Self, NcError> {
+        let bytes = Bytes(Arc::new(bytes));
         let copy = bytes.clone();
         let wrong = guarded(|| decode(bytes)).unwrap_or_else(|cause| Err(Wrong::Damaged(cause)));
-        wrong.map_err(|wrong| wrong.named(name(), &copy.0))
+        wrong.map_err(|wrong| wrong.named(name.into(), &copy.0))
     }
 }
 

@@ -20,12 +20,17 @@ const ATTRIBUTE: usize = 60 << 10;
 
 impl Tree {
     /// Writes the file, whole or not at all.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), NcError> {
-        let bytes = self.encode().map_err(|cause| NcError::Content {
-            path: path.display().to_string(),
-            cause: first_line(&cause.to_string()),
-        })?;
+    pub fn write(&self, path: &Path) -> Result<(), NcError> {
+        let bytes = self.to_bytes(&path.display().to_string())?;
         Ok(atomic_write(path, |out| out.write_all(&bytes))?)
+    }
+
+    /// The bytes of the file; errors call it `name`.
+    pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, NcError> {
+        self.encode().map_err(|cause| NcError::Content {
+            path: name.into(),
+            cause: first_line(&cause.to_string()),
+        })
     }
 
     fn encode(&self) -> Result<Vec<u8>, Error> {

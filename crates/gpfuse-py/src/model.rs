@@ -1,0 +1,290 @@
+//! A fitted model: made by a fit or read from a file, asked for predictions.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use gpfuse::baseline::Predictions;
+use gpfuse::experts::Assignment;
+use gpfuse::fit::{Experts, FitSettings, Fitted, fit as run_fit, fit_assigned, stack};
+use gpfuse::predict::{ExpertSummary, Predictor};
+use gpfuse_io::model_file::{self, ModelFileError, Saved, Training};
+use gpfuse_io::nc::Tree;
+use numpy::PyArray2;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::arrays::{Matrix, Vector, matrix, predictions, to_matrix, vector};
+use crate::predictive::{Predictive, Query, Source};
+use crate::{error, run, tree};
+
+/// How a model that has no file is called in an error about its contents.
+const UNNAMED: &str = "model";
+
+/// A fitted model.
+#[pyclass(module = "gpfuse._gpfuse", frozen)]
+pub(crate) struct Model {
+    fitted: Arc<Fitted>,
+    inputs: Vec<String>,
+    target: String,
+    origin: Origin,
+    predictor: OnceLock<Arc<Predictor>>,
+}
+
+/// What the file of a model is made from.
+enum Origin {
+    /// The training table.
+    Fit { x: Vec<f64>, y: Vec<f64>, said: Option<Predictions> },
+    /// A file that was read.
+    File(Tree),
+}
+
+/// Fit a model. The rows of experts come as the assignment `(rows of each expert, rows of the
+/// weights)`, the predictions of experts made elsewhere as (rows, experts) with their names.
+/// Beside the model stands the exception that stopped the fit early, if one did.
+#[pyfunction]
+#[pyo3(signature = (
+    x, y, settings, inputs, target, mean=None, sd=None, names=None, assignment=None, progress=None
+))]
+pub(crate) fn fit(
+    py: Python<'_>,
+    x: Matrix<'_>,
+    y: Vector<'_>,
+    settings: &str,
+    inputs: Vec<String>,
+    target: String,
+    mean: Option<Matrix<'_>>,
+    sd: Option<Matrix<'_>>,
+    names: Option<Vec<String>>,
+    assignment: Option<(Vec<Vec<usize>>, Vec<usize>)>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Model, Option<Py<PyAny>>)> {
+    let settings: FitSettings = error::settings(settings)?;
+    let settings = settings.check().map_err(error::of)?;
+    let said = predictions(mean.as_ref(), sd.as_ref())?;
+    let assignment = assignment.map(|(experts, own)| Assignment::new(experts, own)).transpose();
+    let assignment = assignment.map_err(error::of)?;
+    let ((x, d), y) = (matrix(&x), vector(&y));
+    let work = move |watch: &run::Watch| {
+        let fitted = match (&said, assignment) {
+            (Some(said), _) => {
+                let names = names.unwrap_or_else(|| numbered(said.experts()));
+                stack(&x, d, &y, names, said, &settings, watch)
+            }
+            (None, Some(rows)) => fit_assigned(&x, d, &y, rows, &settings, watch),
+            (None, None) => run_fit(&x, d, &y, &settings, watch),
+        };
+        fitted.map(|fitted| (fitted, Origin::Fit { x, y, said }))
+    };
+    match run::watched(py, progress.as_ref(), work)? {
+        (Err(_), Some(stopped)) => Err(stopped),
+        (Err(failed), None) => Err(error::of(failed)),
+        (Ok((fitted, origin)), stopped) => {
+            let model = Model::new(fitted, inputs, target, origin);
+            Ok((model, stopped.map(|error| error.into_value(py).into_any())))
+        }
+    }
+}
+
+fn numbered(experts: usize) -> Vec<String> {
+    (1..=experts).map(|k| k.to_string()).collect()
+}
+
+impl Model {
+    fn new(fitted: Fitted, inputs: Vec<String>, target: String, origin: Origin) -> Model {
+        let fitted = Arc::new(fitted);
+        Model { fitted, inputs, target, origin, predictor: OnceLock::new() }
+    }
+
+    fn read(tree: Tree, name: &str) -> PyResult<Model> {
+        let saved = model_file::read(&tree).map_err(|problem| content(name, problem))?;
+        let Saved { fitted, inputs, target } = saved;
+        Ok(Model::new(fitted, inputs, target, Origin::File(tree)))
+    }
+
+    /// Call `with` on what the file of this model holds.
+    fn with_tree<T>(&self, name: &str, with: impl FnOnce(&Tree) -> PyResult<T>) -> PyResult<T> {
+        match &self.origin {
+            Origin::File(tree) => with(tree),
+            Origin::Fit { x, y, said } => {
+                let (inputs, target) = (self.inputs.clone(), self.target.clone());
+                let saved = Saved { fitted: (*self.fitted).clone(), inputs, target };
+                let table = Training { x, y, predictions: said.as_ref() };
+                let tree = model_file::tree(&saved, table).map_err(|p| content(name, p))?;
+                with(&tree)
+            }
+        }
+    }
+
+    fn predictor(&self) -> Arc<Predictor> {
+        self.predictor.get_or_init(|| Arc::new(self.fitted.predictor())).clone()
+    }
+
+    fn query(
+        &self,
+        x: &Matrix<'_>,
+        said: Option<Predictions>,
+        conditional: bool,
+    ) -> PyResult<Query> {
+        let (x, found) = matrix(x);
+        if found != self.inputs.len() {
+            let expected = self.inputs.len();
+            let problem = format!("inputs: expected {expected} columns, found {found}");
+            return Err(error::value(problem));
+        }
+        let conditional = conditional.then(|| self.fitted.conditional()).transpose();
+        let (conditional, predictor) = (conditional.map_err(error::of)?, self.predictor());
+        Ok(Query { fitted: self.fitted.clone(), predictor, conditional, x, said })
+    }
+}
+
+fn content(name: &str, problem: String) -> PyErr {
+    error::of_file(ModelFileError::Content { path: name.into(), problem })
+}
+
+#[pymethods]
+impl Model {
+    /// Read a model file.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Model> {
+        let tree = Tree::read(&path).map_err(|e| error::of_file(e.into()))?;
+        Model::read(tree, &path.display().to_string())
+    }
+
+    /// Write a model file, whole or not at all.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        let name = path.display().to_string();
+        self.with_tree(&name, |tree| tree.write(&path).map_err(|e| error::of_file(e.into())))
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.with_tree(UNNAMED, |tree| {
+            tree.to_bytes(UNNAMED).map_err(|e| error::of_file(e.into()))
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A model from the bytes of its file.
+    #[staticmethod]
+    fn from_bytes(bytes: Vec<u8>) -> PyResult<Model> {
+        let tree = Tree::from_bytes(bytes, UNNAMED).map_err(|e| error::of_file(e.into()))?;
+        Model::read(tree, UNNAMED)
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let make = slf.get_type().getattr("from_bytes")?;
+        Ok((make, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    /// What its file holds, group by group.
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.with_tree(UNNAMED, |from| tree::to_python(py, from))
+    }
+
+    /// The settings of the fit, as JSON.
+    #[getter]
+    fn settings(&self) -> PyResult<String> {
+        serde_json::to_string(&self.fitted.settings).map_err(error::of_json)
+    }
+
+    /// How the chains went, as JSON.
+    #[getter]
+    fn diagnostics(&self) -> PyResult<String> {
+        serde_json::to_string(&self.fitted.diagnostics).map_err(error::of_json)
+    }
+
+    /// Whether the diagnostics pass.
+    #[getter]
+    fn converged(&self) -> bool {
+        self.fitted.diagnostics.passed()
+    }
+
+    /// The names of the inputs.
+    #[getter]
+    fn inputs(&self) -> Vec<String> {
+        self.inputs.clone()
+    }
+
+    /// The name of the target.
+    #[getter]
+    fn target(&self) -> String {
+        self.target.clone()
+    }
+
+    /// The names of the experts.
+    #[getter]
+    fn experts(&self) -> Vec<String> {
+        match &self.fitted.experts {
+            Experts::Named(names) => names.clone(),
+            _ => numbered(self.fitted.model.experts()),
+        }
+    }
+
+    /// Whether the experts were made elsewhere, so that their predictions are needed.
+    #[getter]
+    fn needs_predictions(&self) -> bool {
+        matches!(self.fitted.experts, Experts::Named(_))
+    }
+
+    /// The training rows that the posterior is about.
+    #[getter]
+    fn rows(&self) -> Vec<usize> {
+        self.fitted.rows.clone()
+    }
+
+    /// Chains and draws per chain that were kept.
+    #[getter]
+    fn draws(&self) -> (usize, usize) {
+        (self.fitted.draws.chains().len(), self.fitted.draws.per_chain())
+    }
+
+    /// The numbers of rows that lie beyond the box of a Hilbert basis.
+    fn outside(&self, x: Matrix<'_>) -> Vec<usize> {
+        self.fitted.outside(&matrix(&x).0)
+    }
+
+    /// The predictive densities at rows.
+    #[pyo3(signature = (x, threads, mean=None, sd=None, rao_blackwell=false))]
+    fn predict(
+        &self,
+        x: Matrix<'_>,
+        threads: usize,
+        mean: Option<Matrix<'_>>,
+        sd: Option<Matrix<'_>>,
+        rao_blackwell: bool,
+    ) -> PyResult<Predictive> {
+        let said = predictions(mean.as_ref(), sd.as_ref())?;
+        let query = self.query(&x, said, rao_blackwell)?;
+        // What is wrong with the rows is said now, not when a density is asked for.
+        self.fitted.rows(&query.x).map_err(error::of)?;
+        if self.needs_predictions() || query.said.is_some() {
+            self.fitted.given(&query.x, query.said.as_ref()).map_err(error::of)?;
+        }
+        Ok(Predictive::new(Source::Draws(query), threads))
+    }
+
+    /// The experts at rows: weight, its interval's ends, mean and sd, each (rows, experts).
+    #[pyo3(signature = (x, level, threads, mean=None, sd=None))]
+    fn weigh<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'_>,
+        level: f64,
+        threads: usize,
+        mean: Option<Matrix<'_>>,
+        sd: Option<Matrix<'_>>,
+    ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+        let query = self.query(&x, predictions(mean.as_ref(), sd.as_ref())?, false)?;
+        let found = run::whole(py, move |_| {
+            let rows = query.fitted.rows(&query.x)?;
+            let given = query.fitted.given(&query.x, query.said.as_ref())?;
+            query.predictor.experts(&rows, given.as_ref(), level, threads)
+        })?;
+        let parts: [fn(&ExpertSummary) -> f64; 5] =
+            [|e| e.weight.mean, |e| e.weight.low, |e| e.weight.high, |e| e.mean, |e| e.sd];
+        let k = self.fitted.model.experts();
+        parts.iter().map(|of| to_matrix(py, found.iter().map(of).collect(), k)).collect()
+    }
+}

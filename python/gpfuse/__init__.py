@@ -1,0 +1,86 @@
+"""Fuse Gaussian-process predictions into one calibrated density.
+
+The weights of the experts depend on the input and are inferred by Monte Carlo::
+
+    import gpfuse as gf
+    model = gf.PoGPE(experts=3, random_state=0).fit(X, y)
+    model.predict_dist(X_new).quantile([0.05, 0.95])
+
+Estimators: `MoGPE`, `PoGPE` and `HetGP` learn experts and weights together, `BHS` and `PBHS` the
+weights of experts that are given or trained first, `Baseline` is any classical fusion rule and
+`GP` a single exact GP. All of them are scikit-learn regressors.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._gpfuse import __version__
+
+# Where each public name lives: loaded when first used, so that importing the package takes
+# milliseconds and what needs xarray, matplotlib or Dask asks for it only then.
+_HOME = {
+    "BHS": "stacking",
+    "PBHS": "stacking",
+    "Baseline": "baseline",
+    "RULES": "baseline",
+    "MoGPE": "joint",
+    "PoGPE": "joint",
+    "HetGP": "joint",
+    "GP": "gp",
+    "Distribution": "distribution",
+    "Score": "scores",
+    "Scores": "scores",
+    "Weights": "weights",
+    "Interrupted": "errors",
+    "ConvergenceWarning": "errors",
+    "Simulated": "datasets",
+    "simulate": "datasets",
+    "load": "files",
+    "fit_experts": "experts",
+    "PartitionExpert": "experts",
+    "cross_validate": "validation",
+    "sweep": "validation",
+    "plot_weights": "plots",
+    "plot_prediction": "plots",
+}
+
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from .baseline import RULES as RULES
+    from .baseline import Baseline as Baseline
+    from .datasets import Simulated as Simulated
+    from .datasets import simulate as simulate
+    from .distribution import Distribution as Distribution
+    from .errors import ConvergenceWarning as ConvergenceWarning
+    from .errors import Interrupted as Interrupted
+    from .experts import PartitionExpert as PartitionExpert
+    from .experts import fit_experts as fit_experts
+    from .files import load as load
+    from .gp import GP as GP
+    from .joint import HetGP as HetGP
+    from .joint import MoGPE as MoGPE
+    from .joint import PoGPE as PoGPE
+    from .plots import plot_prediction as plot_prediction
+    from .plots import plot_weights as plot_weights
+    from .scores import Score as Score
+    from .scores import Scores as Scores
+    from .stacking import BHS as BHS
+    from .stacking import PBHS as PBHS
+    from .validation import cross_validate as cross_validate
+    from .validation import sweep as sweep
+    from .weights import Weights as Weights
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gpfuse' has no attribute '{name}'")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

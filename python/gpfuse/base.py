@@ -1,0 +1,306 @@
+"""What all sampled models share: settings, checks of the data, fit, predictions, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _gpfuse
+from .distribution import Distribution
+from .engine import seed_of, threads_of, to_json
+from .errors import Interrupted, warn_convergence
+from .progress import Bars, wanted
+from .scores import Scores
+from .weights import Weights
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+_Array = NDArray[np.float64]
+
+# The settings by their place in the engine's settings; the names are the same.
+_TOP = (
+    "experts",
+    "plain",
+    "basis",
+    "frequencies",
+    "scheme",
+    "size",
+    "box",
+    "kernel",
+    "normalise",
+    "density",
+    "scaling",
+    "priors",
+    "combine",
+)
+_SAMPLER = (
+    "sampler",
+    "metric",
+    "chains",
+    "warmup",
+    "draws",
+    "max_depth",
+    "hmc_depth",
+    "target_accept",
+    "start",
+    "candidates",
+    "start_steps",
+)
+
+
+_SHARED = """basis : "auto", "hilbert", "rff" or "exact"
+        What stands for the GPs: a fixed Hilbert-space basis (up to three inputs), random Fourier
+        features, or for few rows nothing. "auto" is "rff" if `frequencies` or `omega` is given,
+        "hilbert" for one or two inputs, and beyond "rff", or for the weights of at most 128 rows
+        in `BHS` and `PBHS` "exact".
+    frequencies, scheme, omega : int, str, array of shape (frequencies, inputs)
+        RFF: how many frequencies (30), how they are drawn ("iid", "orthogonal" or "quasi"), or
+        the base frequencies themselves.
+    size, box : int, float
+        Hilbert: functions per input, chosen from the data if not given, and the half-width of the
+        box in half-ranges of the data.
+    kernel : "rbf", "matern12", "matern32" or "matern52"
+    scaling : "standard", "unit" or "none"
+        How data are scaled before the fit. Predictions are in the units of `y`.
+    priors : dict, optional
+        Prior scales, such as ``{"mu": {"ell": 2.0}}``.
+    sampler : "nuts", "hmc" or "map"
+        "map" is the posterior mode as a single draw.
+    metric : "diagonal" or "low-rank"
+    chains, warmup, draws : int
+        Chains, and per chain the draws that adapt the sampler and those that are kept.
+    max_depth, hmc_depth : int
+        Trajectories have at most (NUTS) or exactly (HMC) 2^depth - 1 steps.
+    target_accept : float
+    start : "auto", "prior", "map", "pilot" or "data"
+        Where chains start; `candidates` points are tried for each, improved by `start_steps` steps.
+    combine : "auto", "equal" or "stack"
+        Whether chains are weighed by how well they predict rows left out; "auto" where that is
+        sure to help.
+    random_state : int, RandomState, Generator or None
+        An int is the seed of the command line: it gives the same draws.
+    threads : int, optional
+        All cores if not given. The result does not depend on it.
+    progress : bool, optional
+        Bars on a terminal and in notebooks if not given.
+
+    Attributes
+    ----------
+    diagnostics_ : dict
+        R-hat, effective sample sizes, divergences; warnings in words.
+    converged_ : bool
+        Whether the diagnostics pass.
+    n_features_in_, feature_names_in_
+        As in scikit-learn."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A model whose posterior is sampled. Every parameter is also an option of `gpfuse fit`."""
+
+    basis: str = "auto"
+    frequencies: int | None = None
+    scheme: str = "iid"
+    omega: ArrayLike | None = None
+    size: int | None = None
+    box: float = 2.0
+    kernel: str = "rbf"
+    scaling: str = "standard"
+    priors: dict[str, Any] | None = None
+    sampler: str = "nuts"
+    metric: str = "diagonal"
+    chains: int = 4
+    warmup: int = 500
+    draws: int = 500
+    max_depth: int = 10
+    hmc_depth: int = 5
+    target_accept: float = 0.8
+    start: str = "auto"
+    candidates: int = 4
+    start_steps: int = 100
+    combine: str = "auto"
+    random_state: Any = None
+    threads: int | None = None
+    progress: bool | None = None
+
+    _method: ClassVar[str]
+    if TYPE_CHECKING:
+        model_: _gpfuse.Model
+        n_features_in_: int
+        feature_names_in_: NDArray[np.object_]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = (cls.__doc__ or "").replace("{shared}", _SHARED)
+
+    # ---- fit
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings as the engine wants them; what is None is the engine's own choice."""
+        own = self.get_params(deep=False)
+        given = {name: own[name] for name in _TOP if own.get(name) is not None}
+        sampler = {name: own[name] for name in _SAMPLER if own[name] is not None}
+        if self.omega is not None:
+            given["omega"] = np.asarray(self.omega, dtype=float).ravel().tolist()
+        if self.basis == "auto" and (self.frequencies is not None or self.omega is not None):
+            given["basis"] = "rff"
+        sampler["threads"] = threads_of(self.threads)
+        sampler["seed"] = seed_of(self.random_state)
+        return given | {"method": self._method, "sampler": sampler}
+
+    @classmethod
+    def _parameters(cls, settings: dict[str, Any], inputs: int) -> dict[str, Any]:
+        """The constructor's parameters that give these settings of the engine."""
+        known = set(cls._get_param_names())
+        own = {name: settings[name] for name in _TOP if name in known}
+        own |= {name: settings["sampler"][name] for name in _SAMPLER}
+        if settings.get("omega") is not None:
+            own["omega"] = np.reshape(settings["omega"], (-1, inputs))
+        if own["basis"] not in ("auto", "rff"):
+            own["frequencies"] = None
+        return own | {"random_state": settings["sampler"]["seed"]}
+
+    def _training(self, X: Any, y: Any) -> tuple[_Array, _Array]:
+        """Checked rows; the names of the columns are noted on the way."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+            y_numeric=True,
+        )
+        return np.ascontiguousarray(X), np.ascontiguousarray(y, dtype=np.float64)
+
+    def _new_rows(self, X: Any) -> _Array:
+        """Checked rows of a fitted model."""
+        check_is_fitted(self, "model_")
+        X = validate_data(
+            self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
+        )
+        return np.ascontiguousarray(X)
+
+    def _infer(self, X: _Array, y: _Array, target: str, **given: Any) -> Self:
+        """Sample the posterior; `given` goes to the engine as it is."""
+        names = getattr(self, "feature_names_in_", None)
+        inputs = numbered(X.shape[1]) if names is None else list(names)
+        bars = Bars(type(self).__name__) if wanted(self.progress) else None
+        try:
+            model, stopped = _gpfuse.fit(
+                X, y, to_json(self._settings()), inputs, target, progress=bars, **given
+            )
+        finally:
+            if bars is not None:
+                bars.close()
+        self.model_ = model
+        if stopped is not None:
+            if not isinstance(stopped, KeyboardInterrupt):
+                raise stopped
+            kept = "{} chains x {} draws".format(*model.draws)
+            words = f"stopped: kept {kept} of {self.chains} x {self.draws} in `.estimator`"
+            raise Interrupted(words, self) from stopped
+        warn_convergence(self.diagnostics_["warnings"], stacklevel=3)
+        return self
+
+    # ---- what is known after it
+
+    @property
+    def diagnostics_(self) -> dict[str, Any]:
+        """How the chains went: R-hat, effective sample sizes, divergences, warnings in words."""
+        check_is_fitted(self, "model_")
+        found: dict[str, Any] = json.loads(self.model_.diagnostics)
+        return found
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the diagnostics pass."""
+        check_is_fitted(self, "model_")
+        return self.model_.converged
+
+    # ---- predictions
+
+    def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
+        """What experts made elsewhere say at rows, for the engine; here there are none."""
+        return {}
+
+    def _dist(
+        self, X: Any, mean: Any = None, std: Any = None, rao_blackwell: bool = False
+    ) -> Distribution:
+        rows = self._new_rows(X)
+        said = self._experts_at(X, mean, std)
+        found = self.model_.predict(
+            rows, threads_of(self.threads), rao_blackwell=rao_blackwell, **said
+        )
+        if outside := self.model_.outside(rows):
+            warnings.warn(
+                f"{len(outside)} of {len(rows)} rows (first: row {outside[0] + 1}) lie beyond the "
+                "box of the Hilbert basis, where predictions mean nothing: fit on a wider range "
+                'or with basis="rff"',
+                stacklevel=3,
+            )
+        return Distribution(found)
+
+    def _weigh(self, X: Any, level: float, mean: Any = None, std: Any = None) -> Weights:
+        rows = self._new_rows(X)
+        if not 0 < level < 1:
+            raise ValueError(f"level: {level} is out of range: use a number between 0 and 1")
+        said = self._experts_at(X, mean, std)
+        found = self.model_.weigh(rows, float(level), threads_of(self.threads), **said)
+        return Weights(self.model_.experts, *found, level=level)
+
+    def predict_dist(self, X: Any, *, rao_blackwell: bool = False) -> Distribution:
+        """The predictive distribution at each row of `X`.
+
+        With `rao_blackwell` the coefficients of the experts' means are integrated out of each draw
+        (`PoGPE` and `HetGP`): the same distribution with less Monte Carlo noise.
+        """
+        return self._dist(X, rao_blackwell=rao_blackwell)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predictive means, and with `return_std` standard deviations, noise included."""
+        found = self._dist(X)
+        return (found.mean, found.std) if return_std else found.mean
+
+    def weights(self, X: Any, level: float = 0.9) -> Weights:
+        """How much each expert is trusted at each row, with central intervals of `level`."""
+        return self._weigh(X, level)
+
+    def evaluate(self, X: Any, y: ArrayLike) -> Scores:
+        """All scores of the predictions at `X` against `y`: `.nlpd`, `.crps`, `.coverage`, ..."""
+        return self._dist(X).evaluate(y)
+
+    # ---- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file, which `gf.load`, the command line and ArviZ open."""
+        check_is_fitted(self, "model_")
+        self.model_.save(path)
+
+    def to_datatree(self, X: Any = None, *, samples: int = 0, random_state: Any = 0) -> DataTree:
+        """The fit as an xarray DataTree, for ArviZ; see `gpfuse.datatree`."""
+        from .datatree import datatree
+
+        check_is_fitted(self, "model_")
+        return datatree(self, X, samples=samples, random_state=random_state)
+
+
+def numbered(inputs: int) -> list[str]:
+    """The names of inputs that have none."""
+    return [f"x{i}" for i in range(inputs)]
+
+
+def name_of_target(y: Any) -> str:
+    """The name of a column, where it has one."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"

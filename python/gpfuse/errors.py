@@ -1,0 +1,47 @@
+"""What goes wrong on the way: a fit that was stopped, chains that do not agree."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = ["ConvergenceWarning", "Interrupted"]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C stopped a fit after its warm-up; `estimator` is fitted with the draws so far.
+
+    A script stops as at any KeyboardInterrupt. To go on with what there is::
+
+        try:
+            model = gf.PoGPE().fit(X, y)
+        except gf.Interrupted as stop:
+            model = stop.estimator
+
+    In a notebook, `sys.last_value.estimator` is the same.
+    """
+
+    def __init__(self, message: str, estimator: Any) -> None:
+        super().__init__(message)
+        self.estimator = estimator
+
+
+def spoken(words: str) -> str:
+    """Advice of the command line in the words of Python: `--max-depth 12` is `max_depth=12`."""
+    flag = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9][0-9.]*[0-9]|[0-9]))?")
+
+    def parameter(found: re.Match[str]) -> str:
+        name = found[1].replace("-", "_")
+        return f"{name}={found[2]}" if found[2] else name
+
+    return flag.sub(parameter, words)
+
+
+def warn_convergence(messages: Iterable[str], stacklevel: int) -> None:
+    """One warning per message, at the line that called the fit."""
+    for message in messages:
+        warnings.warn(spoken(message), ConvergenceWarning, stacklevel=stacklevel + 1)

@@ -1,0 +1,33 @@
+"""Model files: the same ones that the command line writes and reads."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+
+from . import _gpfuse
+from .base import Sampled, numbered
+from .joint import HetGP, MoGPE, PoGPE
+from .stacking import BHS, PBHS
+
+_METHODS: dict[str, type[Sampled]] = {
+    kind._method: kind for kind in (BHS, PBHS, MoGPE, PoGPE, HetGP)
+}
+
+
+def load(path: str | os.PathLike[str]) -> Sampled:
+    """The fitted estimator in a file that `save` or the command line wrote.
+
+    Experts made elsewhere are known by name only: give their predictions as `mean=` and `std=`.
+    """
+    model = _gpfuse.Model.load(path)
+    settings = json.loads(model.settings)
+    kind = _METHODS[settings["method"]]
+    estimator = kind(**kind._parameters(settings, len(model.inputs)))
+    estimator.model_ = model
+    estimator.n_features_in_ = len(model.inputs)
+    if model.inputs != numbered(len(model.inputs)):
+        estimator.feature_names_in_ = np.array(model.inputs, dtype=object)
+    return estimator

@@ -1,0 +1,121 @@
+"""One exact Gaussian process: an expert, or a model to compare with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _gpfuse
+from .distribution import Distribution
+from .engine import seed_of, threads_of, to_json
+from .scores import Scores
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False)
+class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """An exact Gaussian process with a constant mean and one lengthscale per input.
+
+    .. math:: y = f(x) + e, \\quad f \\sim GP(m, v \\, k(r)), \\quad
+        r^2 = \\sum_i (x_i - x'_i)^2 / \\ell_i^2, \\quad e \\sim N(0, s^2)
+
+    Parameters
+    ----------
+    kernel : "rbf", "matern12", "matern32" or "matern52"
+    objective : "map" or "marginal-likelihood"
+        What the hyperparameters make large; "map" adds weak priors in units of the data's own
+        scales, so that few rows with many inputs are not over-fitted.
+    mean : float, optional
+        The constant mean m; learned if not given.
+    starts, steps : int
+        Starts that are climbed from, and steps of a climb, at most.
+    random_state : int, RandomState, Generator or None
+    threads : int, optional
+        All cores if not given. The result does not depend on it.
+
+    Attributes
+    ----------
+    hyper_ : dict
+    log_marginal_likelihood_ : float
+    """
+
+    kernel: str = "rbf"
+    objective: str = "map"
+    mean: float | None = None
+    starts: int = 20
+    steps: int = 200
+    random_state: Any = None
+    threads: int | None = None
+
+    if TYPE_CHECKING:
+        gp_: _gpfuse.Gp
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the hyperparameters and condition on the rows."""
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, y_numeric=True
+        )
+        self.gp_ = _gpfuse.Gp.fit(
+            np.ascontiguousarray(X), np.ascontiguousarray(y, dtype=np.float64), self._settings()
+        )
+        return self
+
+    def _settings(self) -> str:
+        settings = {
+            "kernel": self.kernel,
+            "objective": self.objective,
+            "mean": "learned" if self.mean is None else {"fixed": float(self.mean)},
+            "starts": self.starts,
+            "steps": self.steps,
+            "seed": seed_of(self.random_state),
+        }
+        return to_json(settings | {"threads": threads_of(self.threads)})
+
+    @property
+    def hyper_(self) -> dict[str, Any]:
+        """The hyperparameters in the units of the data: mean, var, ell per input, noise."""
+        check_is_fitted(self, "gp_")
+        found: dict[str, Any] = json.loads(self.gp_.hyper)
+        return found
+
+    @property
+    def log_marginal_likelihood_(self) -> float:
+        """The log marginal likelihood of the training rows."""
+        check_is_fitted(self, "gp_")
+        return self.gp_.log_marginal
+
+    def _moments(self, X: Any, noise: bool) -> tuple[_Array, _Array]:
+        check_is_fitted(self, "gp_")
+        X = validate_data(
+            self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
+        )
+        return self.gp_.predict(np.ascontiguousarray(X), noise)
+
+    def predict(self, X: Any, return_std: bool = False, *, noise: bool = True) -> Any:
+        """Means, and with `return_std` standard deviations of a new observation.
+
+        With `noise=False` they are those of the function without its noise.
+        """
+        mean, std = self._moments(X, noise)
+        return (mean, std) if return_std else mean
+
+    def predict_dist(self, X: Any) -> Distribution:
+        """The predictive distribution at each row of `X`: a normal one."""
+        mean, std = self._moments(X, True)
+        return Distribution(_gpfuse.Predictive.normal(mean, std, threads_of(self.threads)))
+
+    def evaluate(self, X: Any, y: ArrayLike) -> Scores:
+        """All scores of the predictions at `X` against `y`."""
+        return self.predict_dist(X).evaluate(y)
+
+    def leave_one_out(self) -> tuple[_Array, _Array]:
+        """Mean and standard deviation of each training target, given all the others."""
+        check_is_fitted(self, "gp_")
+        return self.gp_.leave_one_out()
