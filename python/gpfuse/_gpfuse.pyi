@@ -59,6 +59,7 @@ class Model:
         sd: _Array | None = None,
     ) -> list[_Array]: ...
 
+def defaults() -> tuple[str, str]: ...
 def fit(
     x: _Array,
     y: _Array,

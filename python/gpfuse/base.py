@@ -257,7 +257,9 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"level: {level} is out of range: use a number between 0 and 1")
         said = self._experts_at(X, mean, std)
         found = self.model_.weigh(rows, float(level), threads_of(self.threads), **said)
-        return Weights(self.model_.experts, *found, level=level)
+        mean, low, high, expert_mean, expert_std = found
+        names = self.model_.experts
+        return Weights(names, mean, low, high, expert_mean, expert_std, float(level))
 
     def predict_dist(self, X: Any, *, rao_blackwell: bool = False) -> Distribution:
         """The predictive distribution at each row of `X`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from .scores import Scores
 _Array = NDArray[np.float64]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """An exact Gaussian process with a constant mean and one lengthscale per input.
 
@@ -46,7 +46,7 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     log_marginal_likelihood_ : float
     """
 
-    kernel: str = "rbf"
+    kernel: str = field(default="rbf", kw_only=False)
     objective: str = "map"
     mean: float | None = None
     starts: int = 20

@@ -20,6 +20,14 @@ use crate::{error, run, tree};
 /// How a model that has no file is called in an error about its contents.
 const UNNAMED: &str = "model";
 
+/// The settings of a fit that says nothing about them, as JSON, and those of a single GP.
+#[pyfunction]
+pub(crate) fn defaults() -> PyResult<(String, String)> {
+    let fit = serde_json::to_string(&FitSettings::default()).map_err(error::of_json)?;
+    let gp = serde_json::to_string(&gpfuse::gp::Settings::default()).map_err(error::of_json)?;
+    Ok((fit, gp))
+}
+
 /// A fitted model.
 #[pyclass(module = "gpfuse._gpfuse", frozen)]
 pub(crate) struct Model {

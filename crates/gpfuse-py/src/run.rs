@@ -2,8 +2,9 @@
 //!
 //! The asking thread gives up Python's lock and wakes up twenty times a second to look for
 //! signals and to show progress. After Ctrl-C the work is asked to stop. Sampling does so at its next
-//! gradient and keeps its draws; work that cannot stop at once is left behind, to end when it can,
-//! so that the prompt comes back within a second.
+//! gradient, and its draws are waited for; work that has none and cannot stop at once is left behind,
+//! to end when it can, so that the prompt comes back within a second. A second Ctrl-C waits for
+//! nothing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -34,6 +35,11 @@ impl Watch {
     /// Ask the work to stop.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there are draws to wait for.
+    fn has_draws(&self) -> bool {
+        lock(&self.chains).iter().any(|p| !p.warming_up)
     }
 
     /// Tell Python where the run is: `progress((done, total), [(chain, done, total, warming_up,
@@ -110,13 +116,15 @@ pub(crate) fn watched<T: Send + 'static>(
             }
             _ => Ok(()),
         });
-        if let (Err(error), None) = (looked, &stopped) {
-            watch.cancel();
-            stopped = Some((error, Instant::now()));
-        }
-        match stopped.take() {
-            Some((error, since)) if since.elapsed() > PATIENCE => return Err(error),
-            other => stopped = other,
+        let late = |since: &Instant| since.elapsed() > PATIENCE && !watch.has_draws();
+        match (looked, stopped.take()) {
+            (Err(error), None) => {
+                watch.cancel();
+                stopped = Some((error, Instant::now()));
+            }
+            (Err(error), Some(_)) => return Err(error),
+            (Ok(()), Some((error, since))) if late(&since) => return Err(error),
+            (Ok(()), other) => stopped = other,
         }
     }
 }

@@ -143,7 +143,9 @@ fn infer(
     let data = Arc::new(data);
     let posterior = Posterior::new(model.clone(), data.clone())?;
     let draws = draws(&posterior, settings, monitor)?;
-    let (how, threads) = (settings.combine, settings.sampler.threads);
+    // Who stopped a run wants what there is, now: to weigh the chains takes a pass over all rows.
+    let how = if draws.interrupted() { Combine::Equal } else { settings.combine };
+    let threads = settings.sampler.threads;
     let (draws, combined) = combine(&posterior, draws, how, scaler.target.scale, threads)?;
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));

@@ -1,0 +1,181 @@
+"""The estimators beyond scikit-learn's checks: settings, frames, predictions, errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import gpfuse as gf
+from conftest import SHORT
+from gpfuse import _gpfuse
+from gpfuse.base import Sampled
+from gpfuse.errors import spoken
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+SAMPLED = [gf.BHS, gf.PBHS, gf.MoGPE, gf.PoGPE, gf.HetGP]
+
+
+@pytest.mark.parametrize("kind", [*SAMPLED, gf.GP])
+def test_defaults_are_those_of_the_engine(kind: Any) -> None:
+    fit, gp = map(json.loads, _gpfuse.defaults())
+    engine = gp if kind is gf.GP else fit | fit["sampler"] | {
+        "partition": fit["expert"]["partition"], "hold_out": fit["expert"]["hold_out"],
+        "expert_objective": fit["expert"]["objective"],
+    }  # fmt: skip
+    # What Python names otherwise or leaves to the engine.
+    own = kind().get_params()
+    compared = {name for name in own if name in engine and own[name] is not None}
+    assert len(compared) >= (4 if kind is gf.GP else 14)
+    for name in compared - {"along"}:
+        assert own[name] == engine[name], name
+
+
+def test_the_distribution_agrees_with_itself(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
+    p = pogpe.predict_dist(data.X)
+    mean, std = pogpe.predict(data.X, return_std=True)
+    assert np.array_equal(p.mean, mean) and np.array_equal(p.std, std)
+    levels = np.array([0.05, 0.5, 0.95])
+    quantiles = p.quantile(levels)
+    assert quantiles.shape == (80, 3) and (np.diff(quantiles) > 0).all()
+    np.testing.assert_allclose(p.cdf(quantiles), np.tile(levels, (80, 1)), atol=1e-12)
+    np.testing.assert_allclose(p.quantile(0.5), quantiles[:, 1], rtol=1e-12)
+    np.testing.assert_array_equal(np.column_stack(p.interval(0.9)), quantiles[:, ::2])
+    grid = np.linspace(-12, 12, 4001)
+    mass = np.trapezoid(p.pdf(np.tile(grid, (80, 1))), grid, axis=1)
+    np.testing.assert_allclose(mass, 1.0, atol=1e-6)
+    scores = p.evaluate(data.y)
+    np.testing.assert_allclose(scores.nlpd.value, -p.logpdf(data.y).mean(), rtol=1e-12)
+    np.testing.assert_allclose(scores.crps.value, p.crps(data.y).mean(), rtol=1e-10)
+    assert scores.nlpd.mcse > 0 and scores.nlpd.se > 0 and "+-" in str(scores)
+    assert float(scores.nlpd) == scores.nlpd.value
+
+
+def test_samples_are_from_the_distribution(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
+    """Their means lie within 5 standard errors: false failure 80 x 6e-7 = 5e-5, seed fixed."""
+    p = pogpe.predict_dist(data.X)
+    samples = p.sample(2000, random_state=0)
+    assert np.array_equal(samples, p.sample(2000, random_state=0))
+    z = (samples.mean(axis=1) - p.mean) / (p.std / np.sqrt(2000))
+    assert abs(z).max() < 5
+
+
+def test_frames_keep_their_names(data: gf.Simulated) -> None:
+    table = pd.DataFrame({"speed": data.X[:, 0], "load": np.cos(data.X[:, 0])})
+    y = pd.Series(data.y, name="force")
+    model = gf.HetGP(**SHORT).fit(table, y)
+    assert model.model_.inputs == ["speed", "load"] and model.model_.target == "force"
+    again = gf.HetGP(**SHORT).fit(pl.from_pandas(table), pl.Series("force", data.y))
+    assert again.model_.inputs == ["speed", "load"] and again.model_.target == "force"
+    assert np.array_equal(model.predict(table), again.predict(pl.from_pandas(table)))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(table[["load", "speed"]])
+    assert np.array_equal(gf.HetGP(**SHORT).fit(table.to_numpy(), y).predict(table.to_numpy()),
+                          model.predict(table))  # fmt: skip
+
+
+def test_float32_lists_and_strides_are_taken(data: gf.Simulated) -> None:
+    model = gf.HetGP(**SHORT).fit(data.X.tolist(), data.y.tolist())
+    wide = np.asfortranarray(np.column_stack([data.X, data.X]))
+    assert np.array_equal(model.predict(wide[:, ::2]), model.predict(data.X))
+    single = data.X.astype(np.float32)
+    assert np.array_equal(model.predict(single), model.predict(single.astype(float)))
+
+
+def test_threads_and_randomness(data: gf.Simulated) -> None:
+    one = gf.PoGPE(experts=2, threads=1, **SHORT).fit(data.X, data.y).predict(data.X)
+    two = gf.PoGPE(experts=2, threads=2, **SHORT).fit(data.X, data.y).predict(data.X)
+    assert np.array_equal(one, two)
+    free = gf.PoGPE(experts=2, **(SHORT | {"random_state": None}))
+    assert not np.array_equal(free.fit(data.X, data.y).predict(data.X), one)
+    for state in (np.random.RandomState(0), np.random.default_rng(0)):
+        assert np.isfinite(
+            free.set_params(random_state=state).fit(data.X, data.y).predict(data.X)
+        ).all()
+
+
+def test_pipelines_and_searches(data: gf.Simulated) -> None:
+    pipeline = make_pipeline(StandardScaler(), gf.HetGP(**SHORT))
+    search = GridSearchCV(pipeline, {"hetgp__size": [1, 20]}, cv=KFold(2, shuffle=True, random_state=0))
+    search.fit(data.X, data.y)
+    assert search.best_params_ == {"hetgp__size": 20}
+    assert search.predict(data.X).shape == (80,)
+    copy = clone(gf.MoGPE(experts=5, omega=np.ones((3, 1))))
+    assert copy.experts == 5 and repr(copy).startswith("MoGPE(experts=5")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"X": [[0.0], [np.nan], [1.0]]}, "row 2, input 1 is NaN"),
+        ({"X": [[0.0], [1.0], [-np.inf]]}, "row 3, input 1 is -inf"),
+        ({"y": [1.0, np.nan, 2.0]}, "NaN"),
+        ({"y": [1.0, 1.0, 1.0]}, "the target is 1 in every row"),
+        ({"y": [1.0, 2.0]}, "inconsistent numbers of samples"),
+        ({"X": np.zeros((0, 1)), "y": []}, "0 sample"),
+        ({"X": [0.0, 1.0, 2.0]}, "1D array"),
+        ({"X": [["a"], ["b"], ["c"]]}, "could not convert string"),
+        ({"chains": 0}, "setting `chains`: 0 is out of range: use 1 to 10000"),
+        ({"chains": "four"}, "setting `chains`: invalid type"),
+        ({"kernel": "periodic"}, "setting `kernel`: unknown variant `periodic`"),
+        ({"priors": {"mu": {"length": 1}}}, "unknown field `length`"),
+        ({"experts": 9}, "9 experts for 3 rows"),
+        ({"random_state": -1}, "random_state: -1 is negative"),
+        ({"omega": [[1.0, 2.0, 3.0]], "X": np.eye(3)[:, :2]}, "omega|frequencies"),
+    ],
+)
+def test_bad_input_is_a_value_error(change: dict[str, Any], words: str) -> None:
+    X = change.pop("X", [[0.0], [1.0], [2.0]])
+    y = change.pop("y", [0.0, 1.0, 0.5])
+    with pytest.raises(ValueError, match=words):
+        gf.PoGPE(**({"experts": 2} | SHORT | change)).fit(X, y)
+
+
+def test_bad_use_is_refused(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
+    with pytest.raises(NotFittedError):
+        gf.PoGPE().predict(data.X)
+    with pytest.raises(ValueError, match="2 features"):
+        pogpe.predict(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="row 1, input 1 is NaN"):
+        pogpe.predict([[np.nan]])
+    with pytest.raises(ValueError, match=r"quantile 1\.5 is out of range"):
+        pogpe.predict_dist(data.X).quantile([0.5, 1.5])
+    with pytest.raises(ValueError, match="expected 80 rows, found 3"):
+        pogpe.predict_dist(data.X).logpdf([1.0, 2.0, 3.0])
+    with pytest.raises(TypeError, match="settings"):
+        gf.HetGP(size=object(), **SHORT).fit(data.X, data.y)
+    with pytest.warns(UserWarning, match="1 of 2 rows .first: row 2. lie beyond the box"):
+        pogpe.predict([[0.0], [99.0]])
+
+
+def test_advice_is_in_the_words_of_python() -> None:
+    assert spoken("Try (--max-depth 12) or --basis rff.") == "Try (max_depth=12) or basis rff."
+    assert spoken("(--warmup 1000 --draws 1000)") == "(warmup=1000 draws=1000)"
+
+
+def test_importing_is_light() -> None:
+    """scikit-learn and SciPy are loaded when they are needed, not before."""
+    code = "import sys, gpfuse; print('sklearn' in sys.modules, 'scipy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_every_public_name_is_there() -> None:
+    for name in gf.__all__:
+        assert getattr(gf, name) is not None
+    assert set(gf.__all__) <= set(dir(gf))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        gf.nothing  # noqa: B018
+    assert all(issubclass(kind, Sampled) for kind in SAMPLED)
