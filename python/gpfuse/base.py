@@ -207,8 +207,8 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if stopped is not None:
             if not isinstance(stopped, KeyboardInterrupt):
                 raise stopped
-            kept = "{} chains x {} draws".format(*model.draws)
-            words = f"stopped: kept {kept} of {self.chains} x {self.draws} in `.estimator`"
+            (chains, draws), all_of_it = model.draws, f"{self.chains} x {self.draws}"
+            words = f"stopped: kept {chains} x {draws} of {all_of_it} draws in `.estimator`"
             raise Interrupted(words, self) from stopped
         warn_convergence(self.diagnostics_["warnings"], stacklevel=3)
         return self

@@ -43,8 +43,8 @@ def test_a_stopped_fit_keeps_its_draws() -> None:
     rows = gf.simulate(500, random_state=1)
     waited = []
     for _ in range(3):
-        model = gf.HetGP(chains=2, warmup=50, draws=1_000_000, random_state=0)
-        with Later(2.0) as later, pytest.raises(gf.Interrupted, match="kept 2 chains") as stop:
+        model = gf.HetGP(chains=2, warmup=50, draws=1_000_000, start="prior", random_state=0)
+        with Later(2.0) as later, pytest.raises(gf.Interrupted, match="kept 2 x") as stop:
             model.fit(rows.X, rows.y)
         waited.append(time.monotonic() - later.sent)
         assert later.turns > 60, "other threads had to wait"
