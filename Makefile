@@ -3,26 +3,39 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test browser kill other-sets check golden bench protocol levers versus clean
+.PHONY: test python arviz1 browser kill other-sets check golden bench protocol levers versus clean
 
 # The Rust tests, then real ArviZ on a real model file and experts from real scikit-learn, then the
-# library's tests on the other instruction sets of this machine.
+# Python package, then the library's tests on the other instruction sets of this machine.
 test: $(VENV)/ready
-	$(CARGO) test --workspace
-	$(VENV)/bin/python tests/arviz_open.py target/debug/gpfuse
-	$(VENV)/bin/python tests/stack_sklearn.py target/debug/gpfuse
+	$(CARGO) test --release --workspace
+	$(VENV)/bin/python tests/arviz_open.py target/release/gpfuse
+	$(VENV)/bin/python tests/stack_sklearn.py target/release/gpfuse
+	$(MAKE) python arviz1
 	$(MAKE) other-sets
+
+# The package, built as `pip install .` does, and its tests.
+python: $(VENV)/ready
+	$(CARGO) build --release -p gpfuse-cli
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+	    --force-reinstall .
+	$(VENV)/bin/python -m mypy.stubtest gpfuse._gpfuse
+	$(VENV)/bin/python -m pytest
+
+# What ArviZ 1 makes of a fit, where there is a Python that it runs on.
+arviz1:
+	tests/arviz1
 
 # The library's tests on each instruction set that the machine has but would not choose; by name,
 # so that nothing is built again. Calibration is of the model, not of the code for a set.
 TESTS := $(patsubst crates/gpfuse/tests/%.rs,--test %,\
     $(filter-out %/sbc.rs,$(wildcard crates/gpfuse/tests/*.rs)))
 other-sets:
-	@$(CARGO) build --quiet -p gpfuse-cli
-	@target/debug/gpfuse --version | sed -n 's/^instruction sets: \(.*\) (in use: \(.*\))/\1 \2/p' \
+	@$(CARGO) build --quiet --release -p gpfuse-cli
+	@target/release/gpfuse --version | sed -n 's/^instruction sets: \(.*\) (in use: \(.*\))/\1 \2/p' \
 	    | tr ' ' '\n' | sort | uniq -u | while read -r set; do \
 	        echo "instruction set $$set"; \
-	        GPFUSE_SIMD=$$set $(CARGO) test --workspace --lib $(TESTS) || exit 1; \
+	        GPFUSE_SIMD=$$set $(CARGO) test --release --workspace --lib $(TESTS) || exit 1; \
 	    done
 
 # The pages of `gpfuse report` in a real Chromium (CHROMIUM names another than /usr/bin/chromium).
@@ -36,13 +49,14 @@ tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 
 # The paper's small sweep, killed at twenty moments; ten minutes.
 kill:
-	$(CARGO) test -p gpfuse-cli --test sweep -- --ignored the_killed_paper
+	$(CARGO) test --release -p gpfuse-cli --test sweep -- --ignored the_killed_paper
 
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
 
 # Log densities and gradients against the golden files, on every instruction set.
 golden:

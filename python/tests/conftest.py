@@ -33,8 +33,8 @@ def pogpe(data: gf.Simulated) -> gf.PoGPE:
 
 @pytest.fixture(scope="session")
 def gpfuse() -> Callable[..., str]:
-    """The program; `GPFUSE` names another than that of the last debug build."""
-    program = Path(os.environ.get("GPFUSE", ROOT / "target/debug/gpfuse"))
+    """The program; `GPFUSE` names another than that of the last release build."""
+    program = Path(os.environ.get("GPFUSE", ROOT / "target/release/gpfuse"))
     if not program.exists():
         pytest.skip(f"{program} is not built")
 
