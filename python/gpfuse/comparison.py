@@ -1,120 +1,15 @@
-"""What cross-validation finds: scores of folds, of an estimator, and of several side by side."""
+"""Several estimators on the same folds, side by side."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from .scores import Score, Scores
+from .folds import NAMES, CrossValidation, over_folds, pandas
+from .scores import Score
 from .table import aligned, with_error
-
-_NAMES = ("nlpd", "crps", "rmse", "mae")
-
-
-@dataclass(frozen=True)
-class Fold:
-    """One fit and its scores on the rows that were left out."""
-
-    scores: Scores | None
-    """None if the job failed."""
-    converged: bool | None
-    """None for estimators without chains."""
-    seconds: float
-    train: int
-    """How many rows were fitted to."""
-    test: int
-    """How many were left out."""
-    error: str | None = None
-    """Why the job failed."""
-
-
-@dataclass(frozen=True)
-class CrossValidation:
-    """The scores of one estimator on folds.
-
-    `nlpd`, `crps`, `rmse` and `mae` are means over the folds that did not fail. Training sets of
-    folds overlap, so folds are not independent; the error `se` takes account of that as Nadeau and
-    Bengio (2003) do, with the sample variance :math:`s^2` of the scores of k folds:
-
-    .. math:: \\mathrm{se}^2 = \\left(\\frac{1}{k} +
-        \\frac{n_\\mathrm{test}}{n_\\mathrm{train}}\\right) s^2
-    """
-
-    folds: list[Fold]
-
-    @property
-    def done(self) -> list[Fold]:
-        """The folds that did not fail."""
-        return [fold for fold in self.folds if fold.scores is not None]
-
-    @property
-    def nlpd(self) -> Score:
-        """Mean negative log predictive density."""
-        return self.score("nlpd")
-
-    @property
-    def crps(self) -> Score:
-        """Mean continuous ranked probability score."""
-        return self.score("crps")
-
-    @property
-    def rmse(self) -> Score:
-        """Mean of the folds' root mean square errors."""
-        return self.score("rmse")
-
-    @property
-    def mae(self) -> Score:
-        """Mean absolute error."""
-        return self.score("mae")
-
-    def score(self, name: str) -> Score:
-        """The mean of a score over folds; NaN if all of them failed."""
-        return _over_folds(self.done, [getattr(fold.scores, name) for fold in self.done])
-
-    @property
-    def seconds(self) -> float:
-        """What all folds took together."""
-        return sum(fold.seconds for fold in self.folds)
-
-    @property
-    def notes(self) -> str:
-        """Which folds failed, or did not converge."""
-        failed = [fold.error for fold in self.folds if fold.error is not None]
-        apart = sum(fold.converged is False for fold in self.folds)
-        of = len(self.folds)
-        words = [f"{len(failed)} of {of} failed: {_line(failed[0])}"] if failed else []
-        words += [f"{apart} of {of} did not converge"] if apart else []
-        return "; ".join(words)
-
-    def to_pandas(self) -> Any:
-        """A data frame with a row for each fold."""
-        return _pandas().DataFrame(
-            [_values(fold.scores) | _facts(fold) for fold in self.folds],
-            index=_pandas().Index(range(len(self.folds)), name="fold"),
-        )
-
-    def __str__(self) -> str:
-        rows = [
-            [str(i), *_cells(fold.scores), f"{fold.seconds:.1f}", CrossValidation([fold])._word()]
-            for i, fold in enumerate(self.folds)
-        ]
-        scores = [with_error(self.score(name)) for name in _NAMES]
-        seconds = f"{self.seconds:.1f}"
-        rows.append(["mean", *(value for value, _ in scores), seconds, ""])
-        rows.append(["+-", *(error for _, error in scores), "", ""])
-        return aligned(["fold", *(name.upper() for name in _NAMES), "seconds", ""], rows)
-
-    def _word(self) -> str:
-        (fold,) = self.folds
-        if fold.error is not None:
-            return f"failed: {_line(fold.error)}"
-        return "did not converge" if fold.converged is False else ""
 
 
 @dataclass(frozen=True)
@@ -148,7 +43,7 @@ class Sweep:
         pairs = zip(self.results[name].folds, self.results[to or self.best].folds, strict=True)
         both = [(a, b) for a, b in pairs if a.scores is not None and b.scores is not None]
         scores = [(getattr(a.scores, score), getattr(b.scores, score)) for a, b in both]
-        return _over_folds([a for a, _ in both], [_minus(a, b) for a, b in scores])
+        return over_folds([a for a, _ in both], [_minus(a, b) for a, b in scores])
 
     def to_pandas(self) -> Any:
         """A data frame with a row for each estimator, the best first."""
@@ -158,75 +53,25 @@ class Sweep:
             row: dict[str, Any] = {"nlpd": found.nlpd.value, "nlpd_se": found.nlpd.se}
             row |= {"nlpd_mcse": found.nlpd.mcse, "difference": apart.value}
             row |= {"difference_se": apart.se}
-            row |= {other: found.score(other).value for other in _NAMES[1:]}
+            row |= {other: found.score(other).value for other in NAMES[1:]}
             row |= {"seconds": found.seconds, "folds": len(found.folds)}
             row |= {"failed": len(found.folds) - len(found.done)}
             row |= {"not_converged": sum(fold.converged is False for fold in found.folds)}
             rows.append(row | {"notes": found.notes})
-        return _pandas().DataFrame(rows, index=_pandas().Index(self.ranked, name="estimator"))
+        return pandas().DataFrame(rows, index=pandas().Index(self.ranked, name="estimator"))
 
     def __str__(self) -> str:
         rows = []
         for name in self.ranked:
             found = self.results[name]
             apart = ("0", "") if name == self.best else with_error(self.difference(name))
-            others = [with_error(found.score(other))[0] for other in _NAMES[1:]]
+            others = [with_error(found.score(other))[0] for other in NAMES[1:]]
             rows.append([name, *with_error(found.nlpd), *apart, *others])
             rows[-1] += [f"{found.seconds:.1f}", found.notes]
-        others = [other.upper() for other in _NAMES[1:]]
+        others = [other.upper() for other in NAMES[1:]]
         return aligned(["", "NLPD", "+-", "to best", "+-", *others, "seconds", ""], rows)
-
-
-def _over_folds(folds: Sequence[Fold], scores: Sequence[Score]) -> Score:
-    """The mean over folds and its two errors."""
-    count = len(scores)
-    if count == 0:
-        return Score(math.nan, None, None)
-    values = np.array([score.value for score in scores])
-    noise = [score.mcse for score in scores if score.mcse is not None]
-    mcse = math.hypot(*noise) / count if noise else None
-    if count == 1:
-        return Score(float(values[0]), mcse, None)
-    overlap = sum(fold.test for fold in folds) / sum(fold.train for fold in folds)
-    se = math.sqrt(float(values.var(ddof=1)) * (1 / count + overlap))
-    return Score(float(values.mean()), mcse, se)
 
 
 def _minus(a: Score, b: Score) -> Score:
     noise = [score.mcse for score in (a, b) if score.mcse is not None]
     return Score(a.value - b.value, math.hypot(*noise) if noise else None, None)
-
-
-def _values(scores: Scores | None) -> dict[str, float]:
-    if scores is None:
-        return dict.fromkeys((*_NAMES, *(f"{name}_mcse" for name in _NAMES)), math.nan)
-    found: dict[str, float] = {}
-    for name in _NAMES:
-        score: Score = getattr(scores, name)
-        found |= {name: score.value, f"{name}_mcse": _number(score.mcse)}
-    return found
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _facts(fold: Fold) -> dict[str, Any]:
-    names = ("seconds", "converged", "train", "test", "error")
-    return {name: getattr(fold, name) for name in names}
-
-
-def _cells(scores: Scores | None) -> Iterable[str]:
-    return (f"{_values(scores)[name]:.3f}" if scores is not None else "-" for name in _NAMES)
-
-
-def _line(text: str, width: int = 90) -> str:
-    line = text.strip().splitlines()[0] if text.strip() else "no words"
-    return line if len(line) <= width else line[: width - 3] + "..."
-
-
-def _pandas() -> Any:
-    try:
-        return import_module("pandas")
-    except ImportError as error:
-        raise ImportError("to_pandas: pandas is missing: pip install pandas") from error

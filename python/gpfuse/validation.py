@@ -14,10 +14,11 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, indexable
 
-from .comparison import CrossValidation, Fold, Sweep
+from .comparison import Sweep
 from .engine import seed_of
 from .errors import without_warnings
 from .executors import cancelling, executor_of, place, submit
+from .folds import CrossValidation, Fold
 from .progress import wanted
 
 __all__ = ["CrossValidation", "Fold", "Sweep", "cross_validate", "sweep"]
