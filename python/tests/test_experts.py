@@ -51,6 +51,14 @@ def processes() -> Iterator[Executor]:
 
 
 @pytest.fixture(scope="module")
+def loky() -> Iterator[Executor]:
+    # Of joblib, which scikit-learn needs.
+    pool = pytest.importorskip("joblib.externals.loky").ProcessPoolExecutor(2)
+    yield pool
+    pool.shutdown()
+
+
+@pytest.fixture(scope="module")
 def threads() -> Iterator[Executor]:
     with ThreadPoolExecutor(2) as pool:
         yield pool
@@ -98,7 +106,7 @@ def arrays(seed: int) -> Any:
 
 
 @pytest.mark.parametrize("given", [in_memory, function, delayed, arrays])
-@pytest.mark.parametrize("where", ["here", "threads", "processes"])
+@pytest.mark.parametrize("where", ["here", "threads", "processes", "loky"])
 def test_the_executor_does_not_matter(
     given: Callable[[int], Any], where: str, here: list[Any], request: pytest.FixtureRequest
 ) -> None:
