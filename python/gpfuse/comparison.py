@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .folds import NAMES, CrossValidation, over_folds, pandas
+from .folds import NAMES, CrossValidation, Mean, over_folds, pandas
 from .scores import Score
 from .table import aligned, with_error
 
@@ -34,7 +34,7 @@ class Sweep:
         """The name of the estimator with the smallest NLPD."""
         return self.ranked[0]
 
-    def difference(self, name: str, to: str | None = None, score: str = "nlpd") -> Score:
+    def difference(self, name: str, to: str | None = None, score: str = "nlpd") -> Mean:
         """How much larger a score is than that of `to`, the best if not given.
 
         It is the mean of the differences in each fold, so what makes a fold hard for both is not

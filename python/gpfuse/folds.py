@@ -33,6 +33,13 @@ class Fold:
     """Why the job failed."""
 
 
+class Mean(Score):
+    """The mean of a score over folds: `se` is its standard error over folds."""
+
+    def __str__(self) -> str:
+        return super().__str__().replace("(rows)", "(folds)")
+
+
 @dataclass(frozen=True)
 class CrossValidation:
     """The scores of one estimator on folds.
@@ -53,26 +60,26 @@ class CrossValidation:
         return [fold for fold in self.folds if fold.scores is not None]
 
     @property
-    def nlpd(self) -> Score:
+    def nlpd(self) -> Mean:
         """Mean negative log predictive density."""
         return self.score("nlpd")
 
     @property
-    def crps(self) -> Score:
+    def crps(self) -> Mean:
         """Mean continuous ranked probability score."""
         return self.score("crps")
 
     @property
-    def rmse(self) -> Score:
+    def rmse(self) -> Mean:
         """Mean of the folds' root mean square errors."""
         return self.score("rmse")
 
     @property
-    def mae(self) -> Score:
+    def mae(self) -> Mean:
         """Mean absolute error."""
         return self.score("mae")
 
-    def score(self, name: str) -> Score:
+    def score(self, name: str) -> Mean:
         """The mean of a score over folds; NaN if all of them failed."""
         return over_folds(self.done, [getattr(fold.scores, name) for fold in self.done])
 
@@ -116,19 +123,19 @@ class CrossValidation:
         return "did not converge" if fold.converged is False else ""
 
 
-def over_folds(folds: Sequence[Fold], scores: Sequence[Score]) -> Score:
+def over_folds(folds: Sequence[Fold], scores: Sequence[Score]) -> Mean:
     """The mean over folds and its two errors."""
     count = len(scores)
     if count == 0:
-        return Score(math.nan, None, None)
+        return Mean(math.nan, None, None)
     values = np.array([score.value for score in scores])
     noise = [score.mcse for score in scores if score.mcse is not None]
     mcse = math.hypot(*noise) / count if noise else None
     if count == 1:
-        return Score(float(values[0]), mcse, None)
+        return Mean(float(values[0]), mcse, None)
     overlap = sum(fold.test for fold in folds) / sum(fold.train for fold in folds)
     se = math.sqrt(float(values.var(ddof=1)) * (1 / count + overlap))
-    return Score(float(values.mean()), mcse, se)
+    return Mean(float(values.mean()), mcse, se)
 
 
 def _values(scores: Scores | None) -> dict[str, float]:

@@ -87,7 +87,9 @@ def test_the_error_accounts_for_overlap() -> None:
     assert usual.se == pytest.approx(math.sqrt(7 / 3 / 3))
     noisy = CrossValidation([fold(1, mcse=3.0), fold(2, mcse=4.0)]).nlpd
     assert noisy.mcse == pytest.approx(2.5)
-    assert CrossValidation([fold(1)]).nlpd == Score(1.0, None, None)
+    single = CrossValidation([fold(1)]).nlpd
+    assert (single.value, single.mcse, single.se) == (1.0, None, None)
+    assert str(usual) == "2.333 +- 0.88 (folds)"
 
 
 def test_hard_folds_are_not_in_the_error_of_a_difference() -> None:
