@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 
@@ -67,6 +68,24 @@ def place(executor: Executor, value: Any) -> Any:
 
 def _same(value: Any) -> Any:
     return value
+
+
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+@contextmanager
+def as_job() -> Iterator[None]:
+    """What runs inside is a job. If it waited for jobs of its own pool, all could wait forever."""
+    before = _inside.set(True)
+    try:
+        yield
+    finally:
+        _inside.reset(before)
+
+
+def in_job() -> bool:
+    """Whether this thread runs a job."""
+    return _inside.get()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from . import _gpfuse
 from .chunks import is_collection, is_dask_future
 from .distribution import Distribution
-from .executors import Here, client_of, submit
+from .executors import Here, client_of, in_job, submit
 from .partitions import Trained, ask, rows_of
 from .scores import Scores
 
@@ -74,6 +74,8 @@ class PartitionExpert(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
         )
         job = (self._token, self.kernel_, self._hyper, np.ascontiguousarray(X), noise)
+        if in_job() and not self._on_cluster():
+            return Here().submit(ask, self._source, *job)
         try:
             return submit(self._executor, ask, self._partition, *job)
         except BrokenExecutor:

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing, indexable
 from .comparison import Sweep
 from .engine import seed_of
 from .errors import without_warnings
-from .executors import cancelling, executor_of, place, submit
+from .executors import as_job, cancelling, executor_of, place, submit
 from .folds import CrossValidation, Fold
 from .progress import wanted
 
@@ -112,7 +112,7 @@ def _job(data: tuple[Any, Any], estimator: Any, train: _Rows, test: _Rows) -> Fo
     begin = perf_counter()
     scores, converged, words = None, None, None
     try:
-        with without_warnings():
+        with without_warnings(), as_job():
             estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train))
             scores = estimator.evaluate(_safe_indexing(X, test), _safe_indexing(y, test))
         converged = getattr(estimator, "converged_", None)

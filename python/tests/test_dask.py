@@ -209,6 +209,7 @@ def test_a_killed_worker_changes_nothing(client: Any, survived: Any) -> None:
     assert bits(experts) == expected
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_weights_on_the_driver(survived: Any) -> None:
     """Experts on the cluster, weights here: with the seed fixed, as from experts in memory."""
     if "estimators" not in gf.PBHS().get_params():

@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -53,6 +54,17 @@ class Spy(gf.GP):
 
     def fit(self, X: Any, y: Any) -> Any:
         self.seen.append((self.threads, self.random_state))
+        return super().fit(X, y)
+
+
+class Asking(gf.GP):
+    """Asks experts while it is fitted."""
+
+    experts: ClassVar[list[Any]] = []
+
+    def fit(self, X: Any, y: Any) -> Any:
+        answers = [expert.submit(X) for expert in self.experts]
+        assert all(len(answer.result()[0]) == len(X) for answer in answers)
         return super().fit(X, y)
 
 
@@ -192,6 +204,22 @@ def test_jobs_on_executors_have_one_thread_unless_told() -> None:
         assert seen(Spy(), pool) == [(1, 5), (1, 6)]
         assert seen(Spy(threads=2, random_state=9), pool) == [(2, 9), (2, 9)]
     assert seen(Spy(), None) == [(None, 5), (None, 6)]
+
+
+def test_jobs_do_not_wait_for_their_own_pool() -> None:
+    """Experts on the pool of a sweep answer inside its jobs, where no thread is free for them."""
+    found = []
+
+    def run() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            Asking.experts[:] = gf.fit_experts([(DATA.X, DATA.y)], executor=pool)
+            found.append(gf.cross_validate(Asking(), DATA.X, DATA.y, cv=2, executor=pool))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert [one.error for one in found[0].folds] == [None, None]
 
 
 @pytest.mark.parametrize("pool", [True, False])
