@@ -129,8 +129,15 @@ def _submitted(
     # The pool broke, or the job does not travel: one more that failed.
     except Exception as error:
         future: Future[Fold] = Future()
-        future.set_exception(error)
+        future.set_exception(_root(error))
         return future
+
+
+def _root(error: BaseException) -> BaseException:
+    """The error that began it: Dask wraps what does not pickle in words of its own."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return error
 
 
 def _outcome(job: Future[Fold], train: _Rows, test: _Rows) -> Fold:

@@ -194,6 +194,21 @@ def test_a_broken_pool_is_a_failure_in_the_table() -> None:
     assert "failed: BrokenProcessPool" in str(found)
 
 
+class Refusing(Executor):
+    """An executor that jobs do not reach."""
+
+    def submit(self, *args: Any, **options: Any) -> Any:
+        try:
+            raise TypeError("an expert does not pickle")
+        except TypeError as error:
+            raise RuntimeError("sending failed") from error
+
+
+def test_a_job_that_does_not_travel_is_a_failure_with_its_cause() -> None:
+    found = gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2, executor=Refusing())
+    assert [one.error for one in found.folds] == ["TypeError: an expert does not pickle"] * 2
+
+
 def test_jobs_on_executors_have_one_thread_unless_told() -> None:
     def seen(estimator: Any, executor: Executor | None) -> list[Any]:
         Spy.seen.clear()
