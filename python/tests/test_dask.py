@@ -109,7 +109,7 @@ def test_errors_name_the_partition(client: Any) -> None:
 
 
 class Guarded:
-    """An array that no copy of may be made in one process."""
+    """An array that refuses to be made in the driver."""
 
     def __init__(self, values: Any, driver: int) -> None:
         if os.getpid() == driver:
