@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -41,7 +43,21 @@ def spoken(words: str) -> str:
     return flag.sub(parameter, words)
 
 
+# Filters of the warnings module belong to all threads; this belongs to one.
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """No warnings about convergence in this thread, for jobs that report it otherwise."""
+    before = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(before)
+
+
 def warn_convergence(messages: Iterable[str], stacklevel: int) -> None:
     """One warning per message, at the line that called the fit."""
-    for message in messages:
+    for message in () if _silent.get() else messages:
         warnings.warn(spoken(message), ConvergenceWarning, stacklevel=stacklevel + 1)

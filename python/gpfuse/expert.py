@@ -1,0 +1,159 @@
+"""An expert whose rows stay where they are."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from . import _gpfuse
+from .chunks import is_collection, is_dask_future
+from .distribution import Distribution
+from .executors import Here, client_of, in_job, submit
+from .partitions import Trained, ask, rows_of
+from .scores import Scores
+
+_Array = NDArray[np.float64]
+
+
+class PartitionExpert(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """An exact GP whose rows stay where they are; made by `fit_experts`.
+
+    It is fitted: `fit` does nothing, and scikit-learn's `clone` gives back the same expert, as for
+    a FrozenEstimator. Predictions send X to the partition. If the rows are in memory, or come from
+    a function, the expert can be pickled; a copy has no executor and works where it is.
+
+    Attributes
+    ----------
+    partition_ : int
+        Its place in the partitions, from 0.
+    kernel_ : str
+    hyper_ : dict
+        mean, var, ell per input, noise, in the units of the data.
+    log_marginal_likelihood_ : float
+    n_rows_, n_features_in_ : int
+    feature_names_in_
+        If the rows are in a data frame.
+    """
+
+    @classmethod
+    def _of(
+        cls, index: int, executor: Executor, source: Any, partition: Any, token: str, known: Trained
+    ) -> Self:
+        made = cls()
+        made.partition_ = index
+        made.kernel_ = known.kernel
+        made._hyper = known.hyper
+        made.log_marginal_likelihood_ = known.log_marginal
+        made.n_rows_ = known.rows
+        made.n_features_in_ = known.inputs
+        if known.names is not None:
+            made.feature_names_in_ = np.array(known.names, dtype=object)
+        made._executor, made._source, made._partition = executor, source, partition
+        made._token = token
+        return made
+
+    @property
+    def hyper_(self) -> dict[str, Any]:
+        """The hyperparameters in the units of the data: mean, var, ell per input, noise."""
+        found: dict[str, Any] = json.loads(self._hyper)
+        return found
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Nothing: the expert is fitted."""
+        return self
+
+    def submit(self, X: Any, *, noise: bool = True) -> Future[tuple[_Array, _Array]]:
+        """Ask for means and standard deviations at `X`; the future's result is the pair."""
+        X = validate_data(
+            self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
+        )
+        job = (self._token, self.kernel_, self._hyper, np.ascontiguousarray(X), noise)
+        if in_job() and not self._on_cluster():
+            return Here().submit(ask, self._source, *job)
+        try:
+            return submit(self._executor, ask, self._partition, *job)
+        except BrokenExecutor:
+            raise
+        except RuntimeError:
+            # A pool that was shut down. What can be computed here is.
+            if self._on_cluster():
+                raise
+            return Here().submit(ask, self._source, *job)
+
+    def predict(self, X: Any, return_std: bool = False, *, noise: bool = True) -> Any:
+        """Means, and with `return_std` standard deviations of a new observation.
+
+        With `noise=False` they are those of the function without its noise.
+        """
+        mean, std = result_of(self.partition_, self.submit(X, noise=noise))
+        return (mean, std) if return_std else mean
+
+    def predict_dist(self, X: Any) -> Distribution:
+        """The predictive distribution at each row of `X`: a normal one."""
+        mean, std = self.predict(X, return_std=True)
+        return Distribution(_gpfuse.Predictive.normal(mean, std, 1))
+
+    def evaluate(self, X: Any, y: ArrayLike) -> Scores:
+        """All scores of the predictions at `X` against `y`."""
+        return self.predict_dist(X).evaluate(y)
+
+    def gather(self) -> PartitionExpert:
+        """A copy of this expert with its rows here, to be saved or used without the executor."""
+        x, y, _ = result_of(self.partition_, submit(self._executor, rows_of, self._partition))
+        found = PartitionExpert()
+        found.__dict__ |= self.__dict__
+        found._executor, found._source, found._partition = Here(), (x, y), (x, y)
+        return found
+
+    def _on_cluster(self) -> bool:
+        dask = is_dask_future(self._source) or is_collection(self._source)
+        return dask and client_of(self._executor) is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._on_cluster():
+            raise TypeError(
+                f"partition {self.partition_}: its rows are on a Dask cluster, which does not "
+                "pickle: use `expert.gather()`, which brings them here"
+            )
+        state: dict[str, Any] = dict(super().__getstate__())
+        return state | {"_executor": Here(), "_partition": self._source}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __repr__(self, *_: Any) -> str:
+        hyper = self.hyper_
+        ell = ", ".join(f"{ell:.3g}" for ell in hyper["ell"])
+        where = "" if isinstance(self._executor, Here) else f", {type(self._executor).__name__}"
+        return (
+            f"<{type(self).__name__} {self.partition_}: {self.kernel_}, {self.n_rows_} rows, "
+            f"ell=[{ell}], noise={hyper['noise']:.3g}{where}>"
+        )
+
+
+def named(index: int, error: BaseException) -> Exception:
+    """The same error with the partition's number."""
+    kind = next((kind for kind in (ValueError, TypeError) if isinstance(error, kind)), RuntimeError)
+    return kind(f"partition {index}: {error}")
+
+
+def result_of(index: int, job: Future[Any]) -> Any:
+    """What a job gives; its error names the partition."""
+    try:
+        return job.result()
+    except CancelledError as error:
+        raise RuntimeError(
+            f"partition {index}: its job was cancelled. If a worker died that held the rows, give "
+            "rows that can be made again (a Dask delayed or array), not scattered ones"
+        ) from error
+    except Exception as error:
+        raise named(index, error) from error

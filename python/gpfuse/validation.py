@@ -1,0 +1,208 @@
+"""Cross-validation and sweeps: every fit of an estimator to a fold is a job of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor, Future, wait
+from numbers import Integral
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing, indexable
+
+from .comparison import Sweep
+from .engine import seed_of
+from .errors import without_warnings
+from .executors import as_job, cancelling, executor_of, place, submit
+from .folds import CrossValidation, Fold
+from .progress import wanted
+
+__all__ = ["CrossValidation", "Fold", "Sweep", "cross_validate", "sweep"]
+
+_Rows = NDArray[np.int64]
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    executor: Any = None,
+    random_state: Any = 0,
+    progress: bool | None = None,
+) -> CrossValidation:
+    """Fit to all rows but those of a fold, score on that fold, for each fold.
+
+    Parameters
+    ----------
+    estimator : any estimator of gpfuse
+    cv : int, scikit-learn splitter, or iterable of (train, test)
+        Folds: a number means shuffled ones.
+    executor : concurrent.futures.Executor or Dask client, optional
+        Where the jobs run; here and now if not given. On an executor an estimator with
+        `threads=None` uses one thread, so that jobs do not fight for cores.
+    random_state : int, RandomState, Generator or None
+        Shuffles the rows, and is the seed of estimators that have none.
+    progress : bool, optional
+        A bar on a terminal and in notebooks if not given.
+    """
+    found = sweep(
+        {"": estimator},
+        X,
+        y,
+        cv=cv,
+        executor=executor,
+        random_state=random_state,
+        progress=progress,
+    )
+    return found.results[""]
+
+
+def sweep(
+    estimators: Mapping[str, Any] | Iterable[Any],
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    executor: Any = None,
+    random_state: Any = 0,
+    progress: bool | None = None,
+) -> Sweep:
+    """Cross-validate several estimators on the same folds, and compare them.
+
+    A job that fails is in the table with its error; the others go on. Parameters are those of
+    `cross_validate`, and
+
+    Parameters
+    ----------
+    estimators : dict or list
+        Estimators by name, or to be named after what they are.
+    """
+    named = _by_name(estimators)
+    X, y = indexable(X, y)
+    seed = seed_of(random_state)
+    folds = _splits(cv, X, y, seed)
+    where = executor_of(executor)
+    data = place(where, (X, y))
+    jobs: list[Future[Fold]] = []
+    bar = _bar(len(named) * len(folds)) if wanted(progress) else None
+    try:
+        with cancelling(jobs):
+            for estimator in named.values():
+                for i, (train, test) in enumerate(folds):
+                    one = _prepared(estimator, seed + i, alone=executor is None)
+                    jobs.append(_submitted(where, data, one, train, test))
+                    if bar is not None:
+                        jobs[-1].add_done_callback(lambda _: bar.update())
+            wait(jobs)
+            done = iter([_outcome(job, *folds[i % len(folds)]) for i, job in enumerate(jobs)])
+    finally:
+        if bar is not None:
+            bar.close()
+    return Sweep({name: CrossValidation([next(done) for _ in folds]) for name in named})
+
+
+def _job(data: tuple[Any, Any], estimator: Any, train: _Rows, test: _Rows) -> Fold:
+    X, y = data
+    begin = perf_counter()
+    scores, converged, words = None, None, None
+    try:
+        with without_warnings(), as_job():
+            estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train))
+            scores = estimator.evaluate(_safe_indexing(X, test), _safe_indexing(y, test))
+        converged = getattr(estimator, "converged_", None)
+    except Exception as error:
+        words = _words(error)
+    return Fold(scores, converged, perf_counter() - begin, len(train), len(test), words)
+
+
+def _submitted(
+    where: Executor, data: Any, estimator: Any, train: _Rows, test: _Rows
+) -> Future[Fold]:
+    try:
+        return submit(where, _job, data, estimator, train, test)
+    # The pool broke, or the job does not travel: one more that failed.
+    except Exception as error:
+        future: Future[Fold] = Future()
+        future.set_exception(_root(error))
+        return future
+
+
+def _root(error: BaseException) -> BaseException:
+    """The error that began it: Dask wraps what does not pickle in words of its own."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return error
+
+
+def _outcome(job: Future[Fold], train: _Rows, test: _Rows) -> Fold:
+    try:
+        return job.result()
+    except Exception as error:
+        return Fold(None, None, 0.0, len(train), len(test), _words(error))
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _prepared(estimator: Any, seed: int, alone: bool) -> Any:
+    """A copy for one job: seeded, without bars of its own, and on executors with one thread."""
+    copy = clone(estimator)
+    instead = {"random_state": seed, "progress": False} | ({} if alone else {"threads": 1})
+    own = copy.get_params(deep=True)
+    open_ones = {name: name.rsplit("__", 1)[-1] for name, value in own.items() if value is None}
+    copy.set_params(**{name: instead[last] for name, last in open_ones.items() if last in instead})
+    return copy
+
+
+def _by_name(estimators: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+    if isinstance(estimators, Mapping):
+        named = {str(name): estimator for name, estimator in estimators.items()}
+    else:
+        named = {}
+        for estimator in estimators:
+            words = " ".join(repr(estimator).split())
+            name = words if len(words) <= 40 else type(estimator).__name__
+            alike = sum(other.split(" #")[0] == name for other in named)
+            named[f"{name} #{alike + 1}" if alike else name] = estimator
+    if not named:
+        raise ValueError("estimators: there are none: give at least one")
+    for name, estimator in named.items():
+        if not all(hasattr(estimator, method) for method in ("fit", "evaluate", "get_params")):
+            kind = type(estimator).__name__
+            raise TypeError(
+                f"estimator {name or kind}: {kind} has no method `evaluate`: give an estimator of "
+                "gpfuse"
+            )
+    return named
+
+
+def _splits(cv: Any, X: Any, y: Any, seed: int) -> list[tuple[_Rows, _Rows]]:
+    if isinstance(cv, Integral):
+        cv = KFold(int(cv), shuffle=True, random_state=seed % 2**32)
+    pairs = cv.split(X, y) if hasattr(cv, "split") else cv
+    folds = [(_numbers(train), _numbers(test)) for train, test in pairs]
+    if not folds:
+        raise ValueError("cv: there are no folds: give a number, a splitter or (train, test) pairs")
+    for i, (train, test) in enumerate(folds):
+        if len(train) == 0 or len(test) == 0:
+            raise ValueError(f"cv: fold {i} has {len(train)} rows to fit and {len(test)} to score")
+    return folds
+
+
+def _numbers(rows: Any) -> _Rows:
+    """Numbers of rows, from numbers or a mask."""
+    given = np.asarray(rows)
+    return np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
+
+
+def _bar(total: int) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, desc="folds", leave=False, dynamic_ncols=True)

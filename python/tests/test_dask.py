@@ -1,0 +1,237 @@
+"""A real Dask cluster on this machine: rows stay on it, and killing a worker does no harm."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import gpfuse as gf
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+from distributed.cfexecutor import ClientExecutor  # noqa: E402
+
+CHUNK, CHUNKS = 300, 24
+NEW = np.random.default_rng(9).uniform(-2, 2, size=(5, 2))
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=3, processes=True, threads_per_worker=1, dashboard_address=None
+    ) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster: Any) -> Iterator[Any]:
+    with distributed.Client(cluster) as made:
+        yield made
+
+
+def rows(seed: int, n: int = 40) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2, 2, size=(n, 2))
+    return x, np.sin(x).sum(axis=1) + 0.1 * rng.normal(size=n)
+
+
+def arrays() -> tuple[Any, Any]:
+    """Rows that a worker can make again from the seed in their graph."""
+    from dask import array
+
+    rng = array.random.default_rng(4)
+    x = rng.uniform(-2, 2, size=(CHUNK * CHUNKS, 2), chunks=(CHUNK, 2))
+    noise = rng.normal(size=CHUNK * CHUNKS, chunks=CHUNK)
+    return x, array.sin(2 * x).sum(axis=1) + 0.1 * noise
+
+
+def bits(experts: list[gf.PartitionExpert]) -> list[Any]:
+    said = [expert.submit(NEW) for expert in experts]
+    return [
+        (e.hyper_, e.log_marginal_likelihood_, *(a.tobytes() for a in job.result()))
+        for e, job in zip(experts, said, strict=True)
+    ]
+
+
+# ---- the same on a cluster
+
+
+def test_the_cluster_does_not_matter(client: Any) -> None:
+    here = bits(gf.fit_experts([rows(i) for i in range(4)], random_state=3))
+    for given in (
+        [rows(i) for i in range(4)],
+        [dask.delayed(rows)(i) for i in range(4)],
+        [client.submit(rows, i) for i in range(4)],
+        client.scatter([rows(i) for i in range(4)]),
+        [lambda i=i: rows(i) for i in range(4)],
+    ):
+        experts = gf.fit_experts(given, executor=client.get_executor(), random_state=3)
+        assert bits(experts) == here
+    # Futures know their cluster.
+    futures = [client.submit(rows, i) for i in range(4)]
+    there = gf.fit_experts(futures, random_state=3)
+    assert bits(there) == here
+    with pytest.raises(TypeError, match=r"partition 0: its rows are on a Dask cluster.*gather"):
+        pickle.dumps(there[0])
+    copies = pickle.loads(pickle.dumps([expert.gather() for expert in there]))
+    assert bits(copies) == here
+
+
+def test_a_sweep_on_the_cluster_is_the_sweep_here(client: Any) -> None:
+    x, y = rows(0)
+    estimators = {"gp": gf.GP(), "het": gf.HetGP(chains=2, warmup=40, draws=40, basis="rff")}
+    here, there = (
+        gf.sweep(estimators, x, y, cv=2, executor=executor) for executor in (None, client)
+    )
+    for name in estimators:
+        pairs = zip(here.results[name].folds, there.results[name].folds, strict=True)
+        for a, b in pairs:
+            np.testing.assert_array_equal(a.scores.losses, b.scores.losses)
+
+
+def test_errors_name_the_partition(client: Any) -> None:
+    parts = [dask.delayed(rows)(0), dask.delayed(rows)(1, n=-1), dask.delayed(rows)(2)]
+    with pytest.raises(ValueError, match="partition 1: negative dimensions"):
+        gf.fit_experts(parts, executor=client)
+
+
+# ---- rows stay where they are
+
+
+class Guarded:
+    """An array that refuses to be made in the driver."""
+
+    def __init__(self, values: Any, driver: int) -> None:
+        if os.getpid() == driver:
+            raise RuntimeError("rows came to the driver")
+        self.values, self.driver = values, driver
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __reduce__(self) -> Any:
+        return Guarded, (self.values, self.driver)
+
+
+def guarded(seed: int, driver: int) -> tuple[Guarded, Guarded]:
+    x, y = rows(seed)
+    return Guarded(x, driver), Guarded(y, driver)
+
+
+def test_rows_never_come_to_the_driver(client: Any) -> None:
+    parts = [dask.delayed(guarded)(i, os.getpid()) for i in range(4)]
+    experts = gf.fit_experts(parts, executor=client, random_state=3)
+    assert bits(experts) == bits(gf.fit_experts([rows(i) for i in range(4)], random_state=3))
+    # The guard guards.
+    with pytest.raises(RuntimeError, match="rows came to the driver"):
+        client.compute(parts[0]).result()
+
+
+# ---- a worker dies
+
+
+class Recorded(ClientExecutor):  # type: ignore[misc]
+    """An executor that remembers its jobs."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self.jobs: list[Future[Any]] = []
+
+    def submit(self, *args: Any, **options: Any) -> Future[Any]:
+        self.jobs.append(super().submit(*args, **options))
+        return self.jobs[-1]
+
+
+@dataclass
+class Killing:
+    """What was so at the moment of the kill."""
+
+    victim: str = ""
+    training: list[str] = field(default_factory=list)
+    held: int = 0
+    finished: int = 0
+
+
+def kill_one(cluster: Any, client: Any, executor: Recorded, seen: Killing) -> None:
+    """Kill a worker that trains experts, after a few of all jobs are done."""
+    pids = {nanny.worker_address: nanny.pid for nanny in cluster.workers.values()}
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        seen.finished = sum(job.done() for job in executor.jobs)
+        if seen.finished >= 3:
+            for address, keys in client.processing().items():
+                seen.training = [key for key in keys if str(key).startswith("train")]
+                if seen.training and address in pids:
+                    seen.victim, seen.held = address, len(client.has_what()[address])
+                    seen.finished = sum(job.done() for job in executor.jobs)
+                    os.kill(pids[address], signal.SIGKILL)
+                    return
+        time.sleep(0.005)
+
+
+@pytest.fixture(scope="module")
+def survived(cluster: Any, client: Any) -> tuple[list[gf.PartitionExpert], list[Any], Killing]:
+    """Experts of a run in which a worker was killed, the bits of one without, the killing."""
+    x, y = arrays()
+    expected = bits(gf.fit_experts((x, y), executor=client, random_state=1))
+    x, y = client.persist(x), client.persist(y)
+    distributed.wait([x, y])
+    executor, seen = Recorded(client), Killing()
+    killer = threading.Thread(target=kill_one, args=(cluster, client, executor, seen))
+    killer.start()
+    experts = gf.fit_experts((x, y), executor=executor, random_state=1)
+    killer.join()
+    return experts, expected, seen
+
+
+def test_a_killed_worker_changes_nothing(client: Any, survived: Any) -> None:
+    """No margin: the worker is killed while it has experts to train, which is asserted."""
+    experts, expected, seen = survived
+    assert seen.training, "no worker was training: nothing was killed"
+    assert seen.held > 0, "the worker held no rows"
+    assert 3 <= seen.finished < CHUNKS
+    # Dask starts a new worker in its place, with another address.
+    assert seen.victim not in client.scheduler_info()["workers"]
+    assert len(experts) == CHUNKS
+    assert bits(experts) == expected
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_on_the_driver(survived: Any) -> None:
+    """Experts on the cluster, weights here: with the seed fixed, as from experts in memory."""
+    if "estimators" not in gf.PBHS().get_params():
+        pytest.skip("PBHS does not take estimators")
+    experts = survived[0][:3]
+    x, y = rows(100, n=60)
+    small: dict[str, Any] = {"chains": 2, "warmup": 50, "draws": 50, "random_state": 2}
+    there = gf.PBHS(estimators=experts, **small).fit(x, y)
+    here = gf.PBHS(estimators=[expert.gather() for expert in experts], **small).fit(x, y)
+    np.testing.assert_array_equal(there.weights(NEW).mean, here.weights(NEW).mean)
+    assert np.isfinite(there.predict(NEW)).all()
+
+
+def test_rows_that_were_only_scattered_are_lost(cluster: Any, client: Any) -> None:
+    """Nothing can make them again; the error says so. Other partitions are whole."""
+    address, nanny = next((n.worker_address, n) for n in cluster.workers.values())
+    lost = client.scatter(rows(0), workers=[address])
+    made = client.submit(rows, 1, workers=[address], allow_other_workers=True, pure=False)
+    experts = gf.fit_experts([lost, made], random_state=3)
+    os.kill(nanny.pid, signal.SIGKILL)
+    while address in client.scheduler_info()["workers"]:
+        time.sleep(0.02)
+    assert bits(experts[1:]) == bits(gf.fit_experts([rows(1)], random_state=3))
+    with pytest.raises(RuntimeError, match=r"partition 0: .*not scattered ones"):
+        experts[0].predict(NEW)

@@ -1,0 +1,292 @@
+"""Cross-validation and sweeps: errors over folds, the same bits anywhere, failures in the table."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any, ClassVar
+
+import gpfuse as gf
+import numpy as np
+import pandas as pd
+import pytest
+from gpfuse.comparison import Sweep
+from gpfuse.folds import CrossValidation, Fold
+from gpfuse.scores import Score, Scores
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+
+DATA = gf.simulate(60, random_state=1)
+SMALL: dict[str, Any] = {"chains": 2, "warmup": 40, "draws": 40}
+
+
+def fold(value: float, mcse: float | None = None, train: int = 20, test: int = 10) -> Fold:
+    score = Score(value, mcse, None)
+    return Fold(Scores(score, score, score, score, {}, np.zeros(test)), True, 1.0, train, test)
+
+
+def failed(words: str = "ValueError: no") -> Fold:
+    return Fold(None, None, 0.5, 20, 10, words)
+
+
+def losses(found: CrossValidation) -> bytes:
+    return b"".join(one.scores.losses.tobytes() for one in found.done if one.scores is not None)
+
+
+class Crash(gf.GP):
+    """Takes its process with it."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        os._exit(1)
+
+
+class Spy(gf.GP):
+    """Notes what it is given."""
+
+    seen: ClassVar[list[tuple[Any, Any]]] = []
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.seen.append((self.threads, self.random_state))
+        return super().fit(X, y)
+
+
+class Asking(gf.GP):
+    """Asks experts while it is fitted."""
+
+    experts: ClassVar[list[Any]] = []
+
+    def fit(self, X: Any, y: Any) -> Any:
+        answers = [expert.submit(X) for expert in self.experts]
+        assert all(len(answer.result()[0]) == len(X) for answer in answers)
+        return super().fit(X, y)
+
+
+class CtrlC(gf.GP):
+    """Somebody stops the program while it is fitted."""
+
+    begun: ClassVar[list[int]] = []
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.begun.append(len(self.begun))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.5)
+        return super().fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+# ---- errors over folds
+
+
+def test_the_error_accounts_for_overlap() -> None:
+    """Nadeau and Bengio: 1, 2, 4 have a variance of 7/3; a third is the share of test rows."""
+    found = CrossValidation([fold(1), fold(2), fold(4)]).nlpd
+    assert found.value == pytest.approx(7 / 3)
+    assert found.se == pytest.approx(math.sqrt(7 / 3 * (1 / 3 + 1 / 2)))
+    # Without overlap, as with ever fewer test rows, it is the usual one.
+    usual = CrossValidation([fold(v, train=10**9, test=1) for v in (1, 2, 4)]).nlpd
+    assert usual.se == pytest.approx(math.sqrt(7 / 3 / 3))
+    noisy = CrossValidation([fold(1, mcse=3.0), fold(2, mcse=4.0)]).nlpd
+    assert noisy.mcse == pytest.approx(2.5)
+    single = CrossValidation([fold(1)]).nlpd
+    assert (single.value, single.mcse, single.se) == (1.0, None, None)
+    assert str(usual) == "2.333 +- 0.88 (folds)"
+
+
+def test_hard_folds_are_not_in_the_error_of_a_difference() -> None:
+    rng = np.random.default_rng(0)
+    a, b, hard = rng.normal(size=5), 3 + rng.normal(size=5), 100 * rng.normal(size=5)
+
+    def apart(shift: Any) -> Score:
+        results = {
+            name: CrossValidation([fold(v) for v in values + shift])
+            for name, values in {"a": a, "b": b}.items()
+        }
+        assert Sweep(results).best == "a"
+        return Sweep(results).difference("b")
+
+    plain, shifted = apart(0.0), apart(hard)
+    assert shifted.value == pytest.approx(plain.value)
+    assert shifted.se == pytest.approx(plain.se)
+    assert plain.value == pytest.approx(np.mean(b - a))
+
+
+def test_failures_rank_last_and_leave_their_folds_out() -> None:
+    found = Sweep(
+        {
+            "none": CrossValidation([failed(), failed(), failed()]),
+            "some": CrossValidation([failed(), fold(0), fold(0.5)]),
+            "whole": CrossValidation([fold(100), fold(1), fold(2)]),
+        }
+    )
+    assert found.ranked == ["whole", "some", "none"]
+    assert found.difference("some").value == pytest.approx(-1.25)
+    assert math.isnan(found.difference("none").value)
+    table = str(found).splitlines()
+    assert [line.split()[0] for line in table[1:]] == found.ranked
+    assert table[2].endswith("1 of 3 failed: ValueError: no")
+    frame = found.to_pandas()
+    assert list(frame.index) == found.ranked
+    assert list(frame["failed"]) == [0, 1, 3]
+
+
+# ---- runs
+
+
+def test_it_is_what_one_would_do_by_hand() -> None:
+    gp = gf.GP(random_state=2)
+    found = gf.cross_validate(gp, DATA.X, DATA.y, cv=3, random_state=7)
+    splits = KFold(3, shuffle=True, random_state=7).split(DATA.X)
+    for one, (train, test) in zip(found.folds, splits, strict=True):
+        expected = gf.GP(random_state=2).fit(DATA.X[train], DATA.y[train])
+        assert one.scores is not None
+        own = expected.evaluate(DATA.X[test], DATA.y[test])
+        np.testing.assert_array_equal(one.scores.losses, own.losses)
+        assert (one.train, one.test, one.converged) == (len(train), len(test), None)
+    assert not hasattr(gp, "gp_")
+
+
+@pytest.mark.parametrize("where", ["threads", "processes"])
+def test_the_executor_does_not_matter(where: str, processes: Executor) -> None:
+    """Seeds of estimators that have none come from `random_state` and the fold."""
+    estimators = {"gp": gf.GP(), "het": gf.HetGP(**SMALL), "bad": gf.GP(kernel="none")}
+    here = gf.sweep(estimators, DATA.X, DATA.y, cv=2)
+    with ThreadPoolExecutor(2) as threads:
+        executor = threads if where == "threads" else processes
+        there = gf.sweep(estimators, DATA.X, DATA.y, cv=2, executor=executor)
+    for name in estimators:
+        assert losses(there.results[name]) == losses(here.results[name])
+    assert len(losses(here.results["het"])) == 8 * len(DATA.y)
+    other = gf.sweep(estimators, DATA.X, DATA.y, cv=2, random_state=1)
+    assert losses(other.results["het"]) != losses(here.results["het"])
+    for found in (here, there):
+        assert found.ranked[-1] == "bad"
+        assert "2 of 2 failed: ValueError: setting `kernel`" in str(found)
+
+
+def test_chains_that_disagree_are_in_the_table_and_not_in_warnings() -> None:
+    """Ten draws are never enough for the diagnostics, whatever the seed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", gf.ConvergenceWarning)
+        found = gf.sweep([gf.HetGP(chains=2, warmup=20, draws=10)], DATA.X, DATA.y, cv=2)
+    assert str(found).endswith("2 of 2 did not converge")
+    assert list(found.to_pandas()["not_converged"]) == [2]
+    with pytest.warns(gf.ConvergenceWarning):
+        gf.HetGP(chains=2, warmup=20, draws=10, random_state=0).fit(DATA.X, DATA.y)
+
+
+def test_a_broken_pool_is_a_failure_in_the_table() -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = gf.cross_validate(Crash(), DATA.X, DATA.y, cv=2, executor=pool)
+    assert [one.error is not None and "Broken" in one.error for one in found.folds] == [True, True]
+    assert math.isnan(found.nlpd.value)
+    assert "failed: BrokenProcessPool" in str(found)
+
+
+class Refusing(Executor):
+    """An executor that jobs do not reach."""
+
+    def submit(self, *args: Any, **options: Any) -> Any:
+        try:
+            raise TypeError("an expert does not pickle")
+        except TypeError as error:
+            raise RuntimeError("sending failed") from error
+
+
+def test_a_job_that_does_not_travel_is_a_failure_with_its_cause() -> None:
+    found = gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2, executor=Refusing())
+    assert [one.error for one in found.folds] == ["TypeError: an expert does not pickle"] * 2
+
+
+def test_jobs_on_executors_have_one_thread_unless_told() -> None:
+    def seen(estimator: Any, executor: Executor | None) -> list[Any]:
+        Spy.seen.clear()
+        gf.cross_validate(estimator, DATA.X, DATA.y, cv=2, executor=executor, random_state=5)
+        return sorted(Spy.seen, key=str)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert seen(Spy(), pool) == [(1, 5), (1, 6)]
+        assert seen(Spy(threads=2, random_state=9), pool) == [(2, 9), (2, 9)]
+    assert seen(Spy(), None) == [(None, 5), (None, 6)]
+
+
+def test_jobs_do_not_wait_for_their_own_pool() -> None:
+    """Experts on the pool of a sweep answer inside its jobs, where no thread is free for them."""
+    found = []
+
+    def run() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            Asking.experts[:] = gf.fit_experts([(DATA.X, DATA.y)], executor=pool)
+            found.append(gf.cross_validate(Asking(), DATA.X, DATA.y, cv=2, executor=pool))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert [one.error for one in found[0].folds] == [None, None]
+
+
+@pytest.mark.parametrize("pool", [True, False])
+def test_ctrl_c_cancels_what_has_not_begun(pool: bool) -> None:
+    """The main thread has half a second, while a job sleeps, to cancel the rest."""
+    CtrlC.begun.clear()
+    with ThreadPoolExecutor(1) as threads, pytest.raises(KeyboardInterrupt):
+        executor = threads if pool else None
+        gf.cross_validate(CtrlC(), DATA.X, DATA.y, cv=6, executor=executor)
+    assert len(CtrlC.begun) in (1, 2)
+
+
+def test_ways_to_give_folds() -> None:
+    mask = np.arange(60) < 40
+    for cv, sizes in [
+        (4, [15] * 4),
+        (ShuffleSplit(2, test_size=6, random_state=0), [6, 6]),
+        ([(mask, ~mask), (np.arange(50), [50, 51])], [20, 2]),
+        (GroupKFold(2).split(DATA.X, DATA.y, np.arange(60) % 2), [30, 30]),
+    ]:
+        found = gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=cv)
+        assert [one.test for one in found.folds] == sizes
+        assert not found.notes
+
+
+def test_data_frames_keep_their_names() -> None:
+    frame = pd.DataFrame(DATA.X, columns=["depth"], index=range(100, 160))
+    target = pd.Series(DATA.y, index=frame.index)
+    plain = gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2)
+    assert losses(gf.cross_validate(gf.GP(), frame, target, cv=2)) == losses(plain)
+    own = plain.to_pandas()
+    assert list(own["nlpd"]) == [one.scores.nlpd.value for one in plain.folds if one.scores]
+
+
+def test_names_of_a_list() -> None:
+    found = gf.sweep([gf.GP(), gf.GP(), gf.GP(kernel="matern32")], DATA.X, DATA.y, cv=2)
+    assert set(found.results) == {"GP()", "GP() #2", "GP(kernel='matern32')"}
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(TypeError, match="estimator line: LinearRegression has no method `evaluate"):
+        gf.sweep({"line": LinearRegression()}, DATA.X, DATA.y)
+    with pytest.raises(ValueError, match="estimators: there are none"):
+        gf.sweep({}, DATA.X, DATA.y)
+    with pytest.raises(ValueError, match="cv: there are no folds"):
+        gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=[])
+    with pytest.raises(ValueError, match="cv: fold 1 has 0 rows to fit"):
+        gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=[([0, 1], [2]), ([], [3])])
+
+
+def test_a_bar_where_it_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2, progress=True)
+    assert "folds" in capsys.readouterr().err
+    gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2)
+    assert "folds" not in capsys.readouterr().err
