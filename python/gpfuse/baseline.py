@@ -175,16 +175,16 @@ def log_evidence(experts: Experts) -> list[float]:
     """Each expert's log marginal likelihood, in the units of its target."""
     found = []
     for name, expert in experts:
-        own = getattr(expert, "log_marginal_likelihood_", None)
-        scikit = getattr(expert, "log_marginal_likelihood_value_", None)
-        if own is None and scikit is None:
+        if hasattr(expert, "log_marginal_likelihood_"):
+            found.append(float(expert.log_marginal_likelihood_))
+        elif hasattr(expert, "log_marginal_likelihood_value_"):
+            # With `normalize_y` it is the density of the scaled target.
+            scale = float(np.squeeze(getattr(expert, "_y_train_std", 1.0)))
+            value = float(expert.log_marginal_likelihood_value_)
+            found.append(value - len(expert.X_train_) * math.log(scale))
+        else:
             raise ValueError(
                 f"expert `{name}`: a {type(expert).__name__} has no log_marginal_likelihood_, "
                 "which the rule `bma` needs: use another rule or GPs"
             )
-        if own is None:
-            # With `normalize_y` it is the density of the scaled target.
-            scale = getattr(expert, "_y_train_std", 1.0)
-            own = float(scikit) - len(expert.X_train_) * math.log(float(scale))
-        found.append(float(own))
     return found
