@@ -165,7 +165,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         own |= {name: settings["sampler"][name] for name in _SAMPLER}
         if settings.get("omega") is not None:
             own["omega"] = np.reshape(settings["omega"], (-1, inputs))
-        if own["basis"] not in ("auto", "rff"):
+        if own["basis"] != "rff":
             own["frequencies"] = None
         return own | {"random_state": settings["sampler"]["seed"]}
 

@@ -72,7 +72,7 @@ class Stacking(Fused, Sampled):
             rows[own],
             target[own],
             name_of_target(y),
-            {"experts": len(said.names)},
+            {"experts": len(said.names), "box": box_around(rows, own, self.box)},
             names=said.names,
             **said.for_engine(),
         )
@@ -133,6 +133,20 @@ class Stacking(Fused, Sampled):
     def weights(self, X: Any, level: float = 0.9, *, mean: Any = None, std: Any = None) -> Weights:
         """How much each expert is trusted at each row, with central intervals of `level`."""
         return self._weigh(X, level, mean, std)
+
+
+def box_around(rows: _Array, own: NDArray[np.intp], box: float) -> float:
+    """`box`, in half-ranges of the rows `own`, made as many times wider as spans all rows.
+
+    The engine sees the rows of the weights alone. Where they are few, the other rows of the fit,
+    and new ones like those, might lie beyond its box.
+    """
+    if len(own) == len(rows):
+        return box
+    low, high = rows[own].min(axis=0), rows[own].max(axis=0)
+    half, far = 0.5 * (high - low), np.abs(rows - 0.5 * (low + high)).max(axis=0)
+    ratio = float(np.divide(far, half, out=np.ones_like(far), where=half > 0).max())
+    return max(box, min(box * ratio, 100.0))
 
 
 @dataclass(eq=False, repr=False)

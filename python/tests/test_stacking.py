@@ -30,7 +30,7 @@ KINDS = [gf.BHS, gf.PBHS]
 def rows(n=80, seed=0):
     """A sine with noise of 0.2."""
     rng = np.random.default_rng(seed)
-    X = np.sort(rng.uniform(-2.0, 2.0, size=(n, 1)), axis=0)
+    X = rng.uniform(-2.0, 2.0, size=(n, 1))
     return X, np.sin(2.0 * X[:, 0]) + rng.normal(0.0, 0.2, size=n)
 
 
@@ -83,7 +83,7 @@ def test_weights_of_a_linear_pool_sum_to_one():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_follow_the_expert_that_is_right(kind):
-    """Fixed seed. The true weights are near 0 and 1; the margin is 0.3 to either side."""
+    """Fixed seed. The true shares are 0 and 1; the margin is 0.2."""
     X, y = rows()
     model = kind(estimators=[west, east], **FAST).fit(X, y)
     assert model.weights(X).experts == ["west", "east"]
@@ -97,9 +97,10 @@ def test_weights_follow_the_expert_that_is_right(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_experts_have_no_order(kind):
-    """Fixed seed. Two runs of 400 draws; means differ by less than 0.06 of a noise sd of 0.2.
+    """Fixed seed. Two runs of 400 draws each.
 
-    Over 10 seeds the largest differences were LARGEST; the margins are twice that.
+    Over 8 seeds the largest difference of means was 0.041, and of weights 0.018 in all cases but
+    one with 0.121, where a chain was slow; the margins are more than twice 0.041 and 0.018.
     """
     X, y = rows()
     more = FAST | {"draws": 200}
@@ -108,7 +109,7 @@ def test_experts_have_no_order(kind):
     assert_allclose(forth.predict(X), back.predict(X), rtol=0, atol=0.1)
     shares = [m.weights(X[::8]).mean for m in (forth, back)]
     shares = [s / s.sum(axis=1, keepdims=True) for s in shares]
-    assert_allclose(shares[0], shares[1][:, ::-1], rtol=0, atol=0.15)
+    assert_allclose(shares[0], shares[1][:, ::-1], rtol=0, atol=0.05)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -134,22 +135,25 @@ def test_arrays_and_experts_that_return_them_give_the_same_draws(kind):
 
 def test_experts_are_fitted_on_the_rows_that_are_not_held_out():
     X, y = rows()
-    ready = Recorder(shift=1.0).fit(X[:3], y[:3])
-    fresh = Recorder()
-    model = gf.PBHS(estimators=[ready, fresh, west], hold_out=0.25, **FAST).fit(X, y)
+    asked = []
+
+    def noting(X):
+        asked.append(X[:, 0])
+        return west(X)
+
+    ready, fresh = Recorder(shift=1.0).fit(X[:3], y[:3]), Recorder()
+    model = gf.PBHS(estimators=[ready, fresh, noting], hold_out=0.25, **FAST).fit(X, y)
     assert not hasattr(fresh, "seen_")
     names, experts = zip(*model.experts_, strict=True)
-    assert names == ("recorder-1", "recorder-2", "west")
+    assert names == ("recorder-1", "recorder-2", "noting")
     assert experts[0] is ready
-    assert len(experts[1].seen_) == 60
-    held = model.model_.groups()["constant_data"]["vars"]
-    weighed = np.concatenate([np.ravel(v) for _, v in held.values() if np.size(v) == 20])
-    assert set(np.round(X[:, 0], 9)) == set(np.round([*experts[1].seen_, *weighed], 9)) | {
-        v for v in np.round(weighed, 9)
-    }
-    assert not set(np.round(experts[1].seen_, 9)) & set(np.round(weighed, 9))
+    assert len(asked) == 1
+    assert len(asked[0]) == 20
+    assert_array_equal(np.sort([*asked[0], *experts[1].seen_]), np.sort(X[:, 0]))
     again = clone(model).fit(X, y)
-    assert_array_equal(again.experts_[1][1].seen_, experts[1].seen_)
+    assert_array_equal(again.experts_[1][1].seen_[:30], experts[1].seen_[:30])
+    other = clone(model).set_params(random_state=1).fit(X, y)
+    assert not np.array_equal(other.experts_[1][1].seen_[:30], experts[1].seen_[:30])
 
 
 def test_experts_elsewhere_are_all_asked_before_one_is_awaited():
@@ -204,9 +208,9 @@ def test_scikit_learn_searches_and_pipelines_take_it():
     assert search.best_params_["hold_out"] == 0.3
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     scaled = make_pipeline(StandardScaler(), model)
-    # Experts see scaled rows, so that a shift and a scale of X change nothing.
-    one, two = clone(scaled).fit(X, y), clone(scaled).fit(1e3 * X + 7.0, y)
-    assert_allclose(one.predict(X), two.predict(1e3 * X + 7.0), rtol=0, atol=1e-3)
+    # Experts see scaled rows: other units of X change nothing. A power of two rounds nothing.
+    one, two = clone(scaled).fit(X, y), clone(scaled).fit(1024.0 * X, y)
+    assert_allclose(one.predict(X), two.predict(1024.0 * X), rtol=0, atol=1e-10)
     assert one.predict(X, return_std=True)[1].shape == (60,)
 
 
@@ -234,7 +238,7 @@ def test_predictions_of_a_pipeline_are_asked_with_return_std():
 # ---- names, files, pickles
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_columns_of_frames_are_names(frame):
     X, y = rows()
     said = {what: frame(dict(zip("ab", v.T, strict=True))) for what, v in tables(X).items()}
@@ -245,7 +249,7 @@ def test_columns_of_frames_are_names(frame):
     assert model.weights(named, **said).experts == ["a", "b"]
     assert_array_equal(model.predict(named, **said), model.predict(named, **tables(X)))
     other = {what: table[["b", "a"]] for what, table in said.items()}
-    with pytest.raises(ValueError, match="mean: the columns are `b`, `a`: expected .* `a`, `b`"):
+    with pytest.raises(ValueError, match=r"mean: the columns are `b`, `a`: expected .* `a`, `b`"):
         model.predict(named, **other)
     with pytest.raises(ValueError, match="std: the columns are `b`, `a`"):
         gf.PBHS(**FAST).fit(X, y, mean=said["mean"], std=other["std"])
@@ -320,6 +324,15 @@ def test_own_experts_differ_as_the_partition_says():
     assert len({std.tobytes() for std in found.values()}) == 4
 
 
+def test_the_box_reaches_all_rows_of_the_fit():
+    """The weights have 4 of 80 rows; without a wider box some of the others lie beyond it."""
+    X, y = rows()
+    for seed in range(4):
+        tiny = FAST | {"chains": 1, "warmup": 20, "draws": 20, "random_state": seed}
+        model = gf.BHS(estimators=[Recorder(), east], hold_out=0.05, **tiny).fit(X, y)
+        assert model.model_.outside(X) == []
+
+
 # ---- errors
 
 
@@ -362,7 +375,7 @@ def test_bad_tables_are_named(said, words):
         ([west, lambda X: X], TypeError, "expert `expert` gave a ndarray"),
         ([west, lambda X: (X[:5, 0], X[:5, 0])], ValueError, r"mean has shape \(5,\): .*\(80,\)"),
         (
-            [west, ("sure", lambda X: (X[:, 0], 0 * X))],
+            [west, ("sure", lambda X: (X[:, 0], 0.0 * X**2))],
             ValueError,
             "expert `sure`, row 1: std is 0",
         ),
@@ -375,21 +388,15 @@ def test_bad_experts_are_named(experts, error, words):
 
 
 def test_an_expert_without_noise_is_told_what_to_do():
-    X, y = rows(20)
-    gp = GaussianProcessRegressor(RBF(1.0, "fixed")).fit(X, np.sin(X[:, 0]))
-    with pytest.raises(ValueError, match=r"expert `gp`, row \d+: std is .*"):
-        gf.PBHS(estimators=[("gp", ZeroAtRows(gp)), west], **FAST).fit(X, y)
-
-
-class ZeroAtRows:
-    """A GP that gives exactly 0 where rounding leaves a variance below it, as scikit-learn does."""
-
-    def __init__(self, gp):
-        self.gp = gp
-
-    def predict(self, X, return_std=False):
-        mean, std = self.gp.predict(X, return_std=True)
-        return mean, np.where(std < 1e-4, 0.0, std)
+    X, y = rows(12)
+    gp = GaussianProcessRegressor(RBF(0.5, "fixed"), alpha=1e-16).fit(X, y)
+    with pytest.warns(UserWarning, match="smaller than 0"):
+        row = int(np.argmax(gp.predict(X, return_std=True)[1] == 0)) + 1
+    with (
+        pytest.warns(UserWarning, match="smaller than 0"),
+        pytest.raises(ValueError, match=rf"expert `gp`, row {row}: std is 0.0: .*WhiteKernel"),
+    ):
+        gf.PBHS(estimators=[("gp", gp), west], **FAST).fit(X, y)
 
 
 def test_what_an_expert_raises_names_it():
