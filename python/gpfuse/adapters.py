@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
 _Array = NDArray[np.float64]
 _Rows = NDArray[np.intp]
@@ -48,13 +48,9 @@ def _is_pair(entry: Any) -> bool:
 
 def _word(expert: Any) -> str:
     """A word for an expert without a name."""
-    inner = getattr(expert, "estimator", expert) if _is_frozen(expert) else expert
+    inner = expert.estimator if isinstance(expert, FrozenEstimator) else expert
     name = getattr(inner, "__name__", type(inner).__name__)
     return "expert" if name == "<lambda>" else str(name).lower()
-
-
-def _is_frozen(expert: Any) -> bool:
-    return type(expert).__name__ == "FrozenEstimator"
 
 
 def takes_std(expert: Any) -> bool:
@@ -73,6 +69,8 @@ def takes_std(expert: Any) -> bool:
 def _refuse_mute(name: str, expert: Any) -> None:
     """Refuse, before anything is trained, what cannot say how sure it is."""
     kind = type(expert).__name__
+    if isinstance(expert, FrozenEstimator) and not is_ready(expert):
+        raise ValueError(f"expert `{name}` was frozen before its fit: fit it first")
     if isinstance(expert, type):
         raise TypeError(f"expert `{name}` is the class {expert.__name__}: give an instance of it")
     if hasattr(expert, "submit") or takes_std(expert) or callable(expert):
@@ -84,14 +82,20 @@ def _refuse_mute(name: str, expert: Any) -> None:
 
 
 def is_ready(expert: Any) -> bool:
-    """Whether an expert is used as it is: nothing to train, or trained already."""
+    """Whether an expert is used as it is: nothing to train, or trained already.
+
+    `check_is_fitted` does not tell: it passes a GaussianProcessRegressor before its fit, because
+    that can predict from its prior.
+    """
     if hasattr(expert, "submit") or not hasattr(expert, "fit"):
         return True
-    try:
-        check_is_fitted(expert)
-    except NotFittedError:
-        return False
-    return True
+    if isinstance(expert, FrozenEstimator):
+        return is_ready(expert.estimator)
+    if isinstance(expert, Pipeline):
+        return is_ready(expert[-1])
+    if hasattr(expert, "__sklearn_is_fitted__"):
+        return bool(expert.__sklearn_is_fitted__())
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(expert))
 
 
 def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:

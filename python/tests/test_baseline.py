@@ -128,11 +128,12 @@ def test_the_committee_machine_takes_the_prior_of_y_out():
 def test_stacking_has_the_weights_that_predict_best():
     """No other point of the simplex has a higher log score, to the solver's 1e-6."""
     X, y = rows()
-    (a, s), (b, t) = good(X), (good(X)[0] + 0.3, np.full(len(X), 0.2))
+    a, s = good(X)
 
     def off(X):
-        return good(X)[0] + 0.3, np.full(len(X), 0.2)
+        return good(X)[0] + 0.1, np.full(len(X), 0.15)
 
+    b, t = off(X)
     model = gf.Baseline("stacking", estimators=[good, off]).fit(X, y)
     w = np.linspace(0.0, 1.0, 1001)[:, None]
     scores = np.log(w * norm.pdf(y, a, s) + (1.0 - w) * norm.pdf(y, b, t)).mean(axis=1)

@@ -156,6 +156,19 @@ def test_experts_are_fitted_on_the_rows_that_are_not_held_out():
     assert not np.array_equal(other.experts_[1][1].seen_[:30], experts[1].seen_[:30])
 
 
+def test_a_gp_that_could_predict_from_its_prior_is_fitted():
+    """scikit-learn's own check passes such a GP before its fit, alone and in a pipeline."""
+    X, y = rows()
+    gp = GaussianProcessRegressor(RBF() + WhiteKernel(0.1))
+    experts = [gp, make_pipeline(StandardScaler(), gp), west]
+    model = gf.BHS(estimators=experts, **FAST).fit(X, y)
+    assert len(model.experts_[0][1].X_train_) == 64
+    assert len(model.experts_[1][1][-1].X_train_) == 64
+    assert not hasattr(gp, "X_train_")
+    with pytest.raises(ValueError, match="expert `gaussianprocessregressor` was frozen before"):
+        gf.BHS(estimators=[FrozenEstimator(gp), west], **FAST).fit(X, y)
+
+
 def test_experts_elsewhere_are_all_asked_before_one_is_awaited():
     X, y = rows()
     log = []
