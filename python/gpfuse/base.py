@@ -165,7 +165,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         own |= {name: settings["sampler"][name] for name in _SAMPLER}
         if settings.get("omega") is not None:
             own["omega"] = np.reshape(settings["omega"], (-1, inputs))
-        if own["basis"] not in ("auto", "rff"):
+        if own["basis"] != "rff":
             own["frequencies"] = None
         return own | {"random_state": settings["sampler"]["seed"]}
 
@@ -191,15 +191,14 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         return np.ascontiguousarray(X)
 
-    def _infer(self, X: _Array, y: _Array, target: str, **given: Any) -> Self:
-        """Sample the posterior; `given` goes to the engine as it is."""
+    def _infer(self, X: _Array, y: _Array, target: str, more: Any = None, **given: Any) -> Self:
+        """Sample the posterior with `more` settings; `given` goes to the engine as it is."""
         names = getattr(self, "feature_names_in_", None)
         inputs = numbered(X.shape[1]) if names is None else list(names)
+        settings = to_json(self._settings() | (more or {}))
         bars = Bars(type(self).__name__) if wanted(self.progress) else None
         try:
-            model, stopped = _gpfuse.fit(
-                X, y, to_json(self._settings()), inputs, target, progress=bars, **given
-            )
+            model, stopped = _gpfuse.fit(X, y, settings, inputs, target, progress=bars, **given)
         finally:
             if bars is not None:
                 bars.close()

@@ -1,22 +1,203 @@
-"""Weights for experts that are given, or trained first: BHS and PBHS."""
+"""Input-dependent weights for experts that are given, or trained first: BHS and PBHS."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
-from .base import Sampled
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Sampled, name_of_target, numbered
+from .distribution import Distribution
+from .engine import seed_of
+from .fused import Fused, refuse_own
+from .weights import Weights
+
+_Array = NDArray[np.float64]
+
+_OWN = """experts : int
+        How many exact GPs to train as experts, where none are given.
+    partition : "random", "kmeans", "contiguous", "kernels" or "inputs"
+        How these differ: in their rows (random ones, a cluster, a stretch along an input), in
+        their kernels, or in their inputs.
+    along : int or str
+        Stretches: the input that they follow, by number or name.
+    expert_kernel : "rbf", "matern12", "matern32" or "matern52", optional
+        The kernel of these GPs; if not given, the better one of "rbf" and "matern52".
+    expert_objective : "map" or "marginal-likelihood"
+        What their hyperparameters make large.
+    expert_inputs : list of lists of int or str, optional
+        Own inputs: those of each expert, by number or name."""
 
 
 @dataclass(eq=False, repr=False)
-class BHS(Sampled):
-    """To be written."""
+class Stacking(Fused, Sampled):
+    """A model of the weights of experts that are known already."""
+
+    estimators: list[Any] | None = None
+    hold_out: float = 0.2
+    experts: int = 3
+    partition: str = "random"
+    along: int | str = 0
+    expert_kernel: str | None = None
+    expert_objective: str = "map"
+    expert_inputs: Sequence[Sequence[int | str]] | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        cls.__doc__ = (cls.__doc__ or "").replace("{own}", _OWN)
+        super().__init_subclass__(**options)
+
+    def fit(self, X: Any, y: Any, *, mean: Any = None, std: Any = None) -> Self:
+        """Sample the posterior of the weights.
+
+        Parameters
+        ----------
+        X, y : shapes (n, inputs) and (n,)
+        mean, std : arrays or data frames of shape (n, experts), optional
+            What experts predict at these rows, which must not have trained them. The names of
+            columns are the names of the experts. Without them, the experts are `estimators`, or
+            are trained here.
+        """
+        rows, target = self._training(X, y)
+        self._forget()
+        if self.estimators is None and mean is None and std is None:
+            more = {"expert": self._expert_settings()}
+            return self._infer(rows, target, name_of_target(y), more)
+        seed = seed_of(self.random_state)
+        own, said = self._gather(X, rows, target, mean, std, seed)
+        return self._infer(
+            rows[own],
+            target[own],
+            name_of_target(y),
+            {"experts": len(said.names), "box": box_around(rows, own, self.box)},
+            names=said.names,
+            **said.for_engine(),
+        )
+
+    def _expert_settings(self) -> dict[str, Any]:
+        """How the engine makes experts."""
+        lists = self.expert_inputs or []
+        return {
+            "partition": self.partition,
+            "along": self._column("along", self.along),
+            "hold_out": self.hold_out,
+            "kernel": self.expert_kernel,
+            "objective": self.expert_objective,
+            "inputs": [[self._column("expert_inputs", i) for i in own] for own in lists],
+        }
+
+    def _column(self, what: str, column: int | str) -> int:
+        """The number of an input."""
+        names = list(getattr(self, "feature_names_in_", numbered(self.n_features_in_)))
+        if isinstance(column, str):
+            if column not in names:
+                there = ", ".join(names)
+                raise ValueError(f"{what}: there is no column `{column}`: the columns are {there}")
+            return names.index(column)
+        number = operator.index(column)
+        if not 0 <= number < len(names):
+            raise ValueError(f"{what}: there is no input {number}: use 0 to {len(names) - 1}")
+        return number
+
+    @classmethod
+    def _parameters(cls, settings: dict[str, Any], inputs: int) -> dict[str, Any]:
+        own = settings["expert"]
+        return super()._parameters(settings, inputs) | {
+            "partition": own["partition"],
+            "along": own["along"],
+            "hold_out": own["hold_out"],
+            "expert_kernel": own["kernel"],
+            "expert_objective": own["objective"],
+            "expert_inputs": own["inputs"] or None,
+        }
+
+    def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
+        if not self.model_.needs_predictions:
+            refuse_own(mean, std)
+            return {}
+        return self._said(X, self._new_rows(X), mean, std, self.model_.experts).for_engine()
+
+    def predict_dist(
+        self, X: Any, *, rao_blackwell: bool = False, mean: Any = None, std: Any = None
+    ) -> Distribution:
+        """The predictive distribution at each row of `X`.
+
+        Where `fit` had `mean` and `std`, they are wanted here, at the rows of `X`. There is no
+        `rao_blackwell` for these models.
+        """
+        return self._dist(X, mean, std, rao_blackwell)
+
+    def weights(self, X: Any, level: float = 0.9, *, mean: Any = None, std: Any = None) -> Weights:
+        """How much each expert is trusted at each row, with central intervals of `level`."""
+        return self._weigh(X, level, mean, std)
+
+
+def box_around(rows: _Array, own: NDArray[np.intp], box: float) -> float:
+    """`box`, in half-ranges of the rows `own`, made as many times wider as spans all rows.
+
+    The engine sees the rows of the weights alone. Where they are few, the other rows of the fit,
+    and new ones like those, might lie beyond its box.
+    """
+    if len(own) == len(rows):
+        return box
+    low, high = rows[own].min(axis=0), rows[own].max(axis=0)
+    half, far = 0.5 * (high - low), np.abs(rows - 0.5 * (low + high)).max(axis=0)
+    ratio = float(np.divide(far, half, out=np.ones_like(far), where=half > 0).max())
+    return max(box, min(box * ratio, 100.0))
+
+
+@dataclass(eq=False, repr=False)
+class BHS(Stacking):
+    """Bayesian hierarchical stacking: a linear pool of experts that are known already.
+
+    .. math:: p(y | x) = \\sum_k w_k(x) \\, N(y; \\mu_k(x), \\sigma_k(x)^2), \\quad
+        w(x) = \\mathrm{softmax}(g_1(x), ..., g_K(x))
+
+    with a GP for each gate :math:`g_k`. The experts are given by their predictions
+    (``fit(X, y, mean=..., std=...)``) or as `estimators`; if they are not, exact GPs are trained.
+
+    Parameters
+    ----------
+    {experts}
+    {own}
+    {shared}
+    experts_ : list of pairs of a name and an expert
+        The experts, trained; only with `estimators`.
+    """
 
     _method: ClassVar[str] = "bhs"
 
 
 @dataclass(eq=False, repr=False)
-class PBHS(Sampled):
-    """To be written."""
+class PBHS(Stacking):
+    """A product of experts that are known already: a log-linear pool, made robust.
+
+    .. math:: p(y | x) \\propto \\prod_k N(y; \\mu_k(x), \\sigma_k(x)^2)^{w_k(x)}, \\quad
+        w_k(x) = e^{g_k(x)}
+
+    with a GP for each log weight :math:`g_k`. Beside the weights it learns a scale of each
+    expert's standard deviation, a noise floor, tails, a part of the equal linear pool, and how much
+    more a surer expert counts, so that experts that are too sure of themselves do little harm. The
+    experts are given by their predictions (``fit(X, y, mean=..., std=...)``) or as `estimators`;
+    if they are not, exact GPs are trained.
+
+    Parameters
+    ----------
+    {experts}
+    {own}
+    plain : bool
+        The product as it stands above, without what makes it robust.
+    normalise : bool
+        Whether the weights sum to one at each input.
+    {shared}
+    experts_ : list of pairs of a name and an expert
+        The experts, trained; only with `estimators`.
+    """
+
+    plain: bool = False
+    normalise: bool = False
 
     _method: ClassVar[str] = "pbhs"

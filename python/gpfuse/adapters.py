@@ -1,0 +1,139 @@
+"""Experts of any kind: given a name, and trained where they are not yet."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+_Array = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+
+Experts = list[tuple[str, Any]]
+
+
+def named(estimators: Any) -> Experts:
+    """The experts in a list of regressors, callables, or pairs of a name and one of them."""
+    if not isinstance(estimators, list | tuple):
+        kind = type(estimators).__name__
+        raise TypeError(f"estimators: give a list of experts, found {kind}")
+    if not estimators:
+        raise ValueError("estimators: the list is empty: give at least one expert")
+    pairs = [e if _is_pair(e) else (None, e) for e in estimators]
+    words = [_word(expert) for _, expert in pairs]
+    taken = [name for name, _ in pairs]
+    found: Experts = []
+    for k, (name, expert) in enumerate(pairs):
+        if name is None:
+            alone = words.count(words[k]) == 1 and words[k] not in taken
+            name = words[k] if alone else f"{words[k]}-{k + 1}"
+        if name in (before for before, _ in found):
+            raise ValueError(f"two experts are called `{name}`: rename one")
+        _refuse_mute(name, expert)
+        found.append((name, expert))
+    return found
+
+
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+
+
+def _word(expert: Any) -> str:
+    """A word for an expert without a name."""
+    inner = expert.estimator if isinstance(expert, FrozenEstimator) else expert
+    name = getattr(inner, "__name__", type(inner).__name__)
+    return "expert" if name == "<lambda>" else str(name).lower()
+
+
+def takes_std(expert: Any) -> bool:
+    """Whether it has a `predict` that could take `return_std`."""
+    try:
+        parameters = inspect.signature(expert.predict).parameters
+    except AttributeError:
+        return False
+    except (TypeError, ValueError):  # Compiled code may not tell.
+        return True
+    return "return_std" in parameters or any(
+        p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()
+    )
+
+
+def _refuse_mute(name: str, expert: Any) -> None:
+    """Refuse, before anything is trained, what cannot say how sure it is."""
+    kind = type(expert).__name__
+    if isinstance(expert, FrozenEstimator) and not is_ready(expert):
+        raise ValueError(f"expert `{name}` was frozen before its fit: fit it first")
+    if isinstance(expert, type):
+        raise TypeError(f"expert `{name}` is the class {expert.__name__}: give an instance of it")
+    if hasattr(expert, "submit") or takes_std(expert) or callable(expert):
+        return
+    cure = "use a regressor that has it, or give a callable X -> (mean, std)"
+    if hasattr(expert, "predict"):
+        raise TypeError(f"expert `{name}`: `predict` of {kind} does not take return_std: {cure}")
+    raise TypeError(f"expert `{name}` is of type {kind}, which has no `predict`: {cure}")
+
+
+def is_ready(expert: Any) -> bool:
+    """Whether an expert is used as it is: nothing to train, or trained already.
+
+    `check_is_fitted` does not tell: it passes a GaussianProcessRegressor before its fit, because
+    that can predict from its prior.
+    """
+    if hasattr(expert, "submit") or not hasattr(expert, "fit"):
+        return True
+    if isinstance(expert, FrozenEstimator):
+        return is_ready(expert.estimator)
+    if isinstance(expert, Pipeline):
+        return is_ready(expert[-1])
+    if hasattr(expert, "__sklearn_is_fitted__"):
+        return bool(expert.__sklearn_is_fitted__())
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(expert))
+
+
+def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
+    """The rows for the weights, a random share, and the others, all ascending."""
+    if not 0 < share < 1:
+        raise ValueError(f"hold_out: {share} must lie between 0 and 1")
+    order = np.random.default_rng(seed).permutation(rows)
+    held = max(1, round(rows * share))
+    if rows - held < 2:
+        raise ValueError(
+            f"hold_out: {held} of {rows} rows leave {rows - held} to the experts: use a smaller "
+            "share or more rows"
+        )
+    return np.sort(order[:held]), np.sort(order[held:])
+
+
+def trained(experts: Experts, X: Any, y: _Array, own: _Rows) -> Experts:
+    """The experts, with copies of those that are not trained yet trained on the rows `own`."""
+    found: Experts = []
+    for name, expert in experts:
+        if not is_ready(expert):
+            with blame(name):
+                expert = clone(expert).fit(part(X, own), y[own])
+        found.append((name, expert))
+    return found
+
+
+def part(X: Any, rows: _Rows) -> Any:
+    """Some rows of an array or a data frame."""
+    return _safe_indexing(X, rows)
+
+
+@contextmanager
+def blame(name: str) -> Iterator[None]:
+    """Errors of an expert's own code keep their kind and get a note that names the expert."""
+    try:
+        yield
+    except Exception as error:
+        if f"expert `{name}`" not in str(error):
+            error.add_note(f"This happened in expert `{name}`.")
+        raise

@@ -1,0 +1,102 @@
+"""What experts say at some rows, as arrays: checked, with the experts' names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Said:
+    """Predictive means and standard deviations of K experts at n rows, each of shape (n, K)."""
+
+    names: list[str]
+    mean: _Array
+    std: _Array
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ValueError(f"two experts are called `{twice}`: rename one")
+
+    def checked(self, rows: Sequence[int] | None = None) -> Said:
+        """The same, if every value can be fused; `rows` are the numbers of the rows, from 0."""
+
+        def refuse(bad: NDArray[np.bool_], what: str, values: _Array, cure: str) -> None:
+            if bad.any():
+                at, k = np.argwhere(bad)[0]
+                row = at if rows is None else rows[at]
+                place = f"expert `{self.names[k]}`, row {row + 1}"
+                raise ValueError(f"{place}: {what} is {float(values[at, k])}: {cure}")
+
+        finite = "it must be a finite number: leave out the row or the expert"
+        positive = "it must be positive"
+        sure = (
+            "it must be positive. An expert without noise is sure of itself at rows like its "
+            "own: add a WhiteKernel to its kernel, or a noise floor to its std"
+        )
+        refuse(~np.isfinite(self.mean), "mean", self.mean, finite)
+        refuse(~np.isfinite(self.std), "std", self.std, finite)
+        refuse(self.std == 0, "std", self.std, sure)
+        refuse(self.std < 0, "std", self.std, positive)
+        return self
+
+    def for_engine(self) -> dict[str, _Array]:
+        """As the engine calls them."""
+        return {"mean": self.mean, "sd": self.std}
+
+
+def numbered(experts: int) -> list[str]:
+    """The names of experts that have none."""
+    return [str(k + 1) for k in range(experts)]
+
+
+def from_tables(mean: Any, std: Any, rows: int, known: list[str] | None = None) -> Said:
+    """Predictions that were given as arrays or data frames of shape (rows, experts).
+
+    `known` are the experts of a fitted model, which these must be.
+    """
+    if mean is None or std is None:
+        missing = "mean" if mean is None else "std"
+        raise ValueError(f"experts' predictions: `{missing}` is missing: give both mean= and std=")
+    tables = {"mean": _matrix("mean", mean), "std": _matrix("std", std)}
+    experts = tables["mean"].shape[1] if known is None else len(known)
+    # Names are compared first: they say more than a number.
+    names = known if known is not None and known != numbered(experts) else None
+    for what, table in (("mean", mean), ("std", std)):
+        found = _names(table)
+        if names is not None and found is not None and found != names:
+            expected, had = (", ".join(f"`{name}`" for name in all) for all in (names, found))
+            raise ValueError(f"{what}: the columns are {had}: expected the experts {expected}")
+        names = found if names is None else names
+    for what, values in tables.items():
+        if values.shape != (rows, experts):
+            raise ValueError(
+                f"{what}: expected shape {(rows, experts)}, one row for each row of X and one "
+                f"column for each expert, found {values.shape}"
+            )
+    return Said(names or known or numbered(experts), **tables).checked()
+
+
+def _names(table: Any) -> list[str] | None:
+    """The names of columns, where they are words."""
+    columns = getattr(table, "columns", None)
+    names = [] if columns is None else list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _matrix(what: str, values: Any) -> _Array:
+    try:
+        found = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what}: {error}: give numbers") from error
+    if np.ndim(values) != 2 or found.shape[1] == 0:
+        shape = np.shape(values)
+        raise ValueError(f"{what}: expected shape (rows, experts), found {shape}")
+    return found
