@@ -27,6 +27,9 @@ ESTIMATORS = [
     gf.MoGPE(experts=2, **SHORT),
     gf.PoGPE(experts=2, **SHORT),
     gf.HetGP(**SHORT),
+    gf.BHS(experts=2, **SHORT),
+    gf.PBHS(experts=2, **SHORT),
+    gf.Baseline(experts=2, random_state=0, threads=1),
     gf.GP(starts=2, random_state=0, threads=1),
 ]
 

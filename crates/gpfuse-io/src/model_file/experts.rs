@@ -115,3 +115,39 @@ pub(super) fn read(
     }
     Ok((Experts::Trained(experts), rows))
 }
+
+#[cfg(test)]
+mod tests {
+    use gpfuse::fit::{BasisChoice, FitSettings, fit};
+    use gpfuse::infer::{Quiet, Settings};
+    use gpfuse::model::Method;
+
+    use crate::model_file::{Saved, Training, load, save};
+
+    /// Weights on the exact basis have noise of their own at new rows, which is the same after the
+    /// file, although variances and lengthscales have lost their last bits in it.
+    #[test]
+    fn exact_weights_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.nc");
+        let at = |i: u32, k: f64| (k * f64::from(i)).sin();
+        let x: Vec<f64> = (0..60).flat_map(|i| [at(i, 1.3), at(i, 2.1), at(i, 0.7)]).collect();
+        let y: Vec<f64> = x.chunks(3).map(|x| x[0] + (2.0 * x[1]).cos() * x[2]).collect();
+        let sampler = Settings { chains: 2, warmup: 30, draws: 20, ..Settings::default() };
+        let settings = FitSettings {
+            method: Method::Pbhs,
+            experts: 2,
+            basis: BasisChoice::Exact,
+            sampler,
+            ..FitSettings::default()
+        };
+        let fitted = fit(&x, 3, &y, &settings.check().unwrap(), &Quiet).unwrap();
+        let inputs = ["a", "b", "c"].map(String::from).to_vec();
+        let saved = Saved { fitted, inputs, target: "y".into() };
+        save(&path, &saved, Training { x: &x, y: &y, predictions: None }).unwrap();
+        let (new, outcome) = ([0.3, -0.2, 0.9, 0.1, 0.1, -0.5], [0.5, 0.2]);
+        let said = |s: &Saved| s.fitted.evaluate(&new, None, &outcome).unwrap().nlpd.value;
+        let (before, after) = (said(&saved), said(&load(&path).unwrap()));
+        assert!((before - after).abs() < 1e-9, "{before}, {after}");
+    }
+}

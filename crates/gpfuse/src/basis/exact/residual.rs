@@ -1,8 +1,9 @@
 //! A standard normal number for each draw, GP and row, which needs no stream of its own.
 //!
-//! The number is a function of the bits of the GP's parameters, its place in the model and the
+//! The number is a function of the bits of the GP's coefficients, its place in the model and the
 //! row's inputs: the same draw at the same inputs gives the same number, whatever the threads,
-//! the blocks and the order of the rows. The bits go through the mixing function of SplitMix64
+//! the blocks and the order of the rows. Variance and lengthscales have no part in it: a file keeps
+//! them on another scale, which costs their last bits. The bits go through the mixing function of SplitMix64
 //! (Steele, Lea and Flood 2014, *Fast splittable pseudorandom number generators*), two of its
 //! outputs are made uniform numbers, and those a normal one (Box and Muller 1958).
 
@@ -28,8 +29,7 @@ fn key(start: u64, numbers: impl Iterator<Item = f64>) -> u64 {
 
 /// The key of GP `g` in one draw.
 pub(super) fn gp_key(g: usize, p: GpParams<'_>) -> u64 {
-    let numbers = [p.log_var].into_iter().chain(p.log_ell.iter().copied());
-    key(g as u64, numbers.chain(p.theta.iter().copied()))
+    key(g as u64, p.theta.iter().copied())
 }
 
 /// The key of a row, from its inputs.
