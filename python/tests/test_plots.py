@@ -3,10 +3,9 @@
 import sys
 import warnings
 
+import gpfuse as gf
 import numpy as np
 import pytest
-
-import gpfuse as gf
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
