@@ -1,4 +1,4 @@
-"""The documents do what they say: their Python runs, prints what is shown, and leaves no name out."""
+"""The documents do what they say: their Python runs, and no public name is left out."""
 
 import inspect
 import io
