@@ -106,6 +106,32 @@ def test_named_columns_give_names_and_no_warning() -> None:
     assert tree["posterior_predictive"]["density"].shape == (1, 3, 30)
 
 
+def test_experts_made_elsewhere_are_asked_or_given() -> None:
+    """Samples at the rows of the weights are the same from functions and from their arrays."""
+    X, y = _rows(40)
+
+    def sine(X):
+        return np.sin(2 * X[:, 0]), np.full(len(X), 0.3)
+
+    def flat(X):
+        return np.zeros(len(X)), np.ones(len(X))
+
+    said = {"mean": np.c_[sine(X)[0], flat(X)[0]], "std": np.c_[sine(X)[1], flat(X)[1]]}
+    short = {"chains": 2, "warmup": 40, "draws": 20, "size": 8, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gf.ConvergenceWarning)
+        asked = gf.BHS(estimators=[sine, flat], progress=False, **short).fit(X, y)
+        given = gf.BHS(progress=False, **short).fit(X, y, **said)
+    assert list(asked.to_datatree()["posterior"].coords["expert"].values) == ["sine", "flat"]
+    drawn = asked.to_datatree(samples=5)["posterior_predictive"]["y"]
+    same = given.to_datatree(samples=5, **said)["posterior_predictive"]["y"]
+    assert np.array_equal(drawn, same)
+    new = {name: values[:3] for name, values in said.items()}
+    assert given.to_datatree(X[:3], samples=5, **new)["predictions"]["y"].shape == (1, 5, 3)
+    with pytest.raises(ValueError, match="give them as mean= and std="):
+        given.to_datatree(samples=5)
+
+
 def test_what_is_wrong_is_named(fitted: gf.PoGPE, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="samples: -1 is negative"):
         fitted.to_datatree(samples=-1)
