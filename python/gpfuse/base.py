@@ -288,12 +288,14 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         self.model_.save(path)
 
-    def to_datatree(self, X: Any = None, *, samples: int = 0, random_state: Any = 0) -> DataTree:
-        """The fit as an xarray DataTree, for ArviZ; see `gpfuse.datatree`."""
+    def to_datatree(
+        self, X: Any = None, *, samples: int = 0, random_state: Any = 0, **said: Any
+    ) -> DataTree:
+        """The fit as an xarray DataTree, for ArviZ; see `gpfuse.datatree.datatree`."""
         from .datatree import datatree
 
         check_is_fitted(self, "model_")
-        return datatree(self, X, samples=samples, random_state=random_state)
+        return datatree(self, X, samples=samples, random_state=random_state, **said)
 
 
 def numbered(inputs: int) -> list[str]:

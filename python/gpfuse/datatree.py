@@ -1,0 +1,129 @@
+"""A fit as an xarray DataTree with the groups that ArviZ knows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .engine import seed_of
+
+if TYPE_CHECKING:
+    from xarray import Dataset, DataTree
+
+    from .base import Sampled
+
+# What only gpfuse reads: scaler, basis, settings.
+_INTERNAL = "gpfuse"
+
+_HOW = (
+    "independent samples of the predictive density, which is averaged over the posterior: "
+    "a draw here does not belong to a draw of the posterior"
+)
+
+
+def datatree(
+    estimator: Sampled,
+    X: Any = None,
+    *,
+    samples: int = 0,
+    random_state: Any = 0,
+    mean: Any = None,
+    std: Any = None,
+) -> DataTree:
+    """The fit as a DataTree: posterior, sample_stats, log_likelihood and the data.
+
+    ArviZ 1 takes it as it is; for ArviZ 0.23 `az.from_datatree(tree)` is the one line.
+    With experts that are given, the log likelihood and the data are those of the rows that the
+    weights were learned from.
+
+    With `samples`, predictive samples stand beside them, as `predictions` at the rows `X`, or as
+    `posterior_predictive` at the training rows if `X` is not given. They are independent samples of
+    the predictive density, the average over all draws (and weights of chains), so they are not tied
+    to single draws and have one chain: dimensions chain (1), draw (`samples`) and row. What pairs
+    them with draws of the posterior, such as ArviZ's LOO-PIT, does not apply to them.
+
+    Parameters
+    ----------
+    estimator : a fitted estimator
+    X : rows of shape (n, inputs), optional
+        Where to predict.
+    samples : int
+        Predictive samples for each row; 0 for none.
+    random_state : int, RandomState, Generator or None
+        For the predictive samples.
+    mean, std : arrays of shape (n, experts), optional
+        What experts made elsewhere say at these rows, for models fitted with `mean=` and `std=`.
+    """
+    try:
+        import xarray
+    except ImportError as missing:
+        words = "xarray is not installed: run `pip install gpfuse[arviz]`"
+        raise ImportError(words) from missing
+    if samples < 0:
+        raise ValueError(f"samples: {samples} is negative: use 0 or more")
+    if X is not None and samples == 0:
+        raise ValueError("samples: 0, but there are rows to predict at: say how many per row")
+    groups = {
+        name: _dataset(group)
+        for name, group in estimator.model_.groups().items()
+        if name != _INTERNAL
+    }
+    if samples:
+        said = {name: v for name, v in (("mean", mean), ("std", std)) if v is not None}
+        groups |= _predictive(estimator, groups, X, samples, random_state, said)
+    return xarray.DataTree.from_dict(groups)
+
+
+def _dataset(group: dict[str, Any]) -> Dataset:
+    """A group of the model file; a variable named like its only dimension is a coordinate."""
+    import xarray
+
+    found = {name: (dims, np.asarray(v)) for name, (dims, v) in group["vars"].items()}
+    own = [name for name, (dims, _) in found.items() if dims == [name]]
+    return xarray.Dataset(
+        {name: v for name, v in found.items() if name not in own},
+        coords={name: found[name] for name in own},
+        attrs=group["attrs"],
+    )
+
+
+def _predictive(
+    estimator: Sampled,
+    groups: dict[str, Dataset],
+    X: Any,
+    samples: int,
+    random_state: Any,
+    said: dict[str, Any],
+) -> dict[str, Dataset]:
+    """The groups of predictive samples at rows `X`, or at the training rows."""
+    if X is None and estimator.model_.needs_predictions and not said and not _asks(estimator):
+        raise ValueError(
+            "posterior_predictive: the experts' predictions at the training rows are not kept: "
+            "give them as mean= and std="
+        )
+    import xarray
+
+    (target,) = groups["observed_data"].data_vars
+    attrs = groups["posterior"].attrs | {"samples": _HOW}
+    rows = groups["constant_data"]["x"].values if X is None else X
+    with warnings.catch_warnings():
+        if X is None:
+            # The training rows are kept without their table; their columns are in its order.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+        drawn = estimator.predict_dist(rows, **said).sample(samples, seed_of(random_state))
+    coords = {"chain": [0], "draw": np.arange(samples), "row": np.arange(len(drawn))}
+    values: NDArray[np.float64] = drawn.T[None]
+    sampled = xarray.Dataset({target: (("chain", "draw", "row"), values)}, coords, attrs)
+    if X is None:
+        return {"posterior_predictive": sampled}
+    inputs = {"row": coords["row"], "input": np.asarray(estimator.model_.inputs)}
+    constant = xarray.Dataset({"x": (("row", "input"), estimator._new_rows(X))}, inputs)
+    return {"predictions": sampled, "predictions_constant_data": constant}
+
+
+def _asks(estimator: Sampled) -> bool:
+    """Whether the estimator asks its experts itself."""
+    return getattr(estimator, "experts_", None) is not None

@@ -1,0 +1,189 @@
+"""Pictures of weights and of predictions along one input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_Array = NDArray[np.float64]
+
+# Okabe and Ito's colours, told apart with any colour vision; yellow is left out, as it is too
+# pale for a line on white. Line styles tell experts apart without colour.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_STYLES = ("-", "--", "-.", ":", (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
+
+# More names than this do not fit above the axes in one line.
+_NAMES_IN_LINE = 5
+
+
+def plot_weights(
+    estimator: Any,
+    X: Any,
+    *,
+    feature: int | str = 0,
+    ax: Axes | None = None,
+    level: float = 0.9,
+    **said: Any,
+) -> Axes:
+    """Draw how much each expert is trusted along one input.
+
+    A line is the posterior mean of an expert's weight, a band its central posterior interval. Rows
+    are sorted by the input; the other inputs are as given, so give rows that differ in one input
+    only for a clean section. In a joint model experts can change their labels between chains, and
+    their bands are then wide: see the book, "Reading the weights".
+
+    Parameters
+    ----------
+    estimator : a fitted estimator with a method `weights`
+    X : rows of shape (n, inputs)
+    feature : int or str
+        The input along which to draw: its number from 0, or its name.
+    ax : matplotlib Axes, optional
+        Where to draw; new axes if not given.
+    level : float
+        What the bands hold.
+    **said
+        `mean=` and `std=` of experts made elsewhere, at the rows of `X`.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if not hasattr(estimator, "weights"):
+        kind = type(estimator).__name__
+        raise TypeError(f"{kind} has no weights that depend on the input: use PBHS, BHS or PoGPE")
+    ax = _axes(ax)
+    along, name, order = _along(estimator, X, feature)
+    found = estimator.weights(X, level=level, **said)
+    for k, expert in enumerate(found.experts):
+        colour = _COLOURS[k % len(_COLOURS)]
+        # Colours and styles fall out of step after a round, so that no pair comes twice.
+        style = _STYLES[(k + k // len(_COLOURS)) % len(_STYLES)]
+        low, mean, high = (part[order, k] for part in (found.low, found.mean, found.high))
+        ax.fill_between(along, low, high, color=colour, alpha=0.12, lw=0)
+        for end in (low, high):
+            # Without colour, the ends say whose band it is.
+            ax.plot(along, end, color=colour, ls=style, lw=0.7, alpha=0.6)
+        ax.plot(along, mean, color=colour, ls=style, lw=1.8, label=_title(expert))
+    ax.set_xlabel(name)
+    ax.set_ylabel(f"weight: mean, {100 * level:g} % interval")
+    _, top = ax.get_ylim()
+    ax.set_ylim(0.0, 1.0 if np.all(found.high <= 1.0) else top)
+    _legend(ax)
+    return ax
+
+
+def plot_prediction(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    feature: int | str = 0,
+    ax: Axes | None = None,
+    levels: Sequence[float] = (0.5, 0.9),
+    **said: Any,
+) -> Axes:
+    """Draw the predictive density along one input: mean, median and central intervals.
+
+    Rows are sorted by the input; the other inputs are as given. Where mean and median part, the
+    density is skewed or has several modes.
+
+    Parameters
+    ----------
+    estimator : a fitted estimator with a method `predict_dist`
+    X : rows of shape (n, inputs)
+    y : array of shape (n,), optional
+        Outcomes at these rows, drawn as points.
+    feature : int or str
+        The input along which to draw: its number from 0, or its name.
+    ax : matplotlib Axes, optional
+        Where to draw; new axes if not given.
+    levels : sequence of float
+        What the intervals hold.
+    **said
+        `mean=` and `std=` of experts made elsewhere, at the rows of `X`.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    for level in levels:
+        if not 0 < level < 1:
+            raise ValueError(f"levels: {level} is out of range: use numbers between 0 and 1")
+    ax = _axes(ax)
+    along, name, order = _along(estimator, X, feature)
+    found = estimator.predict_dist(X, **said)
+    widest_first = sorted(levels, reverse=True)
+    for level, shade in zip(widest_first, np.linspace(0.2, 0.5, len(levels)), strict=True):
+        low, high = (end[order] for end in found.interval(level))
+        label = f"{100 * level:g} % interval"
+        # Opaque, so that the legend has the very shades of the picture.
+        ax.fill_between(along, low, high, color=_pale(shade), lw=0, label=label)
+    ax.plot(along, found.quantile(0.5)[order], color=_COLOURS[0], lw=1.8, label="median")
+    ax.plot(along, found.mean[order], color="black", ls="--", lw=1.0, label="mean")
+    if y is not None:
+        outcomes = np.asarray(y, dtype=float).ravel()
+        if len(outcomes) != len(found):
+            raise ValueError(
+                f"y: {len(outcomes)} outcomes for {len(found)} rows of X: give one each"
+            )
+        dots: dict[str, Any] = {"s": 10, "color": "0.25", "alpha": 0.6, "lw": 0, "zorder": 3}
+        ax.scatter(along, outcomes[order], label="outcomes", **dots)
+    ax.set_xlabel(name)
+    ax.set_ylabel(getattr(getattr(estimator, "model_", None), "target", "y"))
+    _legend(ax)
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as missing:
+        words = "matplotlib is not installed: run `pip install gpfuse[plot]`"
+        raise ImportError(words) from missing
+    found: Axes = pyplot.subplots(figsize=(7, 4), layout="constrained")[1]
+    return found
+
+
+def _along(estimator: Any, X: Any, feature: int | str) -> tuple[_Array, str, NDArray[np.intp]]:
+    """One input in rising order, its name, and the order of the rows."""
+    rows = np.asarray(X, dtype=float)
+    if rows.ndim != 2:
+        raise ValueError(f"X: expected 2 dimensions, found {rows.ndim}: use X.reshape(-1, 1)")
+    given = getattr(estimator, "feature_names_in_", None)
+    names = [f"x{i}" for i in range(rows.shape[1])] if given is None else [str(n) for n in given]
+    if isinstance(feature, str):
+        if feature not in names:
+            raise ValueError(f"feature: no input is called {feature!r}: use one of {names}")
+        feature = names.index(feature)
+    if not 0 <= feature < len(names):
+        raise ValueError(f"feature: {feature} is out of range: use 0 to {len(names) - 1}")
+    order = np.argsort(rows[:, feature], kind="stable")
+    return rows[order, feature], names[feature], order
+
+
+def _pale(shade: float) -> tuple[float, ...]:
+    """The first colour on white, from 0 (white) to 1."""
+    colour = _COLOURS[0]
+    return tuple(1.0 - shade * (1.0 - int(colour[i : i + 2], 16) / 255.0) for i in (1, 3, 5))
+
+
+def _title(expert: str) -> str:
+    """Experts that are numbered only are called experts; a leading `_` would hide a name."""
+    return f"expert {expert}" if expert.isdigit() else expert.lstrip("_") or expert
+
+
+def _legend(ax: Axes) -> None:
+    """Above the axes, where it covers no data; handles long enough to show their style."""
+    ax.margins(x=0.01)
+    count = min(len(ax.get_legend_handles_labels()[1]), _NAMES_IN_LINE)
+    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+    ax.legend(ncols=count, frameon=False, handlelength=3.0, fontsize="small", **place)
