@@ -1,9 +1,10 @@
 """GPyTorch models, each trained on its own region, fused with weights that depend on the input."""
 
-import gpfuse as gf
 import gpytorch
 import numpy as np
 import torch
+
+import gpfuse as gf
 
 torch.manual_seed(0)
 torch.set_default_dtype(torch.float64)

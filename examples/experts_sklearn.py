@@ -1,10 +1,11 @@
 """Four scikit-learn regressors, fused with weights that depend on the input."""
 
-import gpfuse as gf
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
 from sklearn.linear_model import BayesianRidge
+
+import gpfuse as gf
 
 # A line on the left, a wave on the right: no single one of the experts suits both.
 rng = np.random.default_rng(0)

@@ -1,11 +1,12 @@
 """GPs of tinygp (JAX) with different kernels, fused with weights that depend on the input."""
 
-import gpfuse as gf
 import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
 from tinygp import GaussianProcess, kernels, transforms
+
+import gpfuse as gf
 
 jax.config.update("jax_enable_x64", True)
 

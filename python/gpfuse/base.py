@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _gpfuse
 from .distribution import Distribution
 from .engine import seed_of, threads_of, to_json
-from .errors import Interrupted, warn_convergence
+from .errors import Interrupted, spoken, warn_convergence
 from .progress import Bars, wanted
 from .scores import Scores
 from .weights import Weights
@@ -134,9 +134,9 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     _method: ClassVar[str]
     if TYPE_CHECKING:
-        model_: _gpfuse.Model
-        n_features_in_: int
-        feature_names_in_: NDArray[np.object_]
+        model_: _gpfuse.Model = field(init=False)
+        n_features_in_: int = field(init=False)
+        feature_names_in_: NDArray[np.object_] = field(init=False)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -219,6 +219,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """How the chains went: R-hat, effective sample sizes, divergences, warnings in words."""
         check_is_fitted(self, "model_")
         found: dict[str, Any] = json.loads(self.model_.diagnostics)
+        found["warnings"] = [spoken(words) for words in found["warnings"]]
         return found
 
     @property

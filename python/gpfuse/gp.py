@@ -55,7 +55,7 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     threads: int | None = None
 
     if TYPE_CHECKING:
-        gp_: _gpfuse.Gp
+        gp_: _gpfuse.Gp = field(init=False)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the hyperparameters and condition on the rows."""

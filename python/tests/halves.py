@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import gpfuse as gf
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+
+import gpfuse as gf
 
 FAST = {"chains": 2, "warmup": 100, "draws": 100, "random_state": 0, "progress": False}
 KINDS = [gf.BHS, gf.PBHS]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 
-import gpfuse as gf
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +14,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import cross_val_score
+
+import gpfuse as gf
 
 
 def rows(n=60, seed=0):

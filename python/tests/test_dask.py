@@ -12,9 +12,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-import gpfuse as gf
 import numpy as np
 import pytest
+
+import gpfuse as gf
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

@@ -3,9 +3,10 @@
 import sys
 import warnings
 
-import gpfuse as gf
 import numpy as np
 import pytest
+
+import gpfuse as gf
 from gpfuse.datatree import datatree
 
 xarray = pytest.importorskip("xarray")

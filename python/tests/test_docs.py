@@ -9,8 +9,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
-import gpfuse as gf
 import pytest
+
+import gpfuse as gf
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [

@@ -108,7 +108,8 @@ def test_threads_and_randomness(data: gf.Simulated) -> None:
 
 def test_pipelines_and_searches(data: gf.Simulated) -> None:
     pipeline = make_pipeline(StandardScaler(), gf.HetGP(**SHORT))
-    search = GridSearchCV(pipeline, {"hetgp__size": [1, 20]}, cv=KFold(2, shuffle=True, random_state=0))
+    folds = KFold(2, shuffle=True, random_state=0)
+    search = GridSearchCV(pipeline, {"hetgp__size": [1, 20]}, cv=folds)
     search.fit(data.X, data.y)
     assert search.best_params_ == {"hetgp__size": 20}
     assert search.predict(data.X).shape == (80,)

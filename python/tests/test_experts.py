@@ -11,13 +11,14 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-import gpfuse as gf
 import numpy as np
 import pandas as pd
 import pytest
-from gpfuse import partitions as worker_side
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
+
+import gpfuse as gf
+from gpfuse import partitions as worker_side
 
 PARTS = 3
 NEW = np.linspace(-2, 2, 7)[:, None]

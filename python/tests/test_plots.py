@@ -3,9 +3,10 @@
 import sys
 import warnings
 
-import gpfuse as gf
 import numpy as np
 import pytest
+
+import gpfuse as gf
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pickle
 
-import gpfuse as gf
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from halves import FAST, KINDS, Recorder, east, rows, tables, west
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import BayesianRidge
+
+import gpfuse as gf
+from halves import FAST, KINDS, Recorder, east, rows, tables, west
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

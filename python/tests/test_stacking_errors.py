@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import gpfuse as gf
 import numpy as np
 import pytest
 import sklearn
-from halves import FAST, Recorder, east, rows, tables, west
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LinearRegression
+
+import gpfuse as gf
+from halves import FAST, Recorder, east, rows, tables, west
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
-import gpfuse as gf
 import numpy as np
 import pytest
 import sklearn
-from halves import FAST, Recorder, east, rows, tables, west
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -18,6 +16,9 @@ from sklearn.linear_model import BayesianRidge, LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+import gpfuse as gf
+from halves import FAST, Recorder, east, rows, tables, west
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -13,15 +13,16 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, ClassVar
 
-import gpfuse as gf
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+
+import gpfuse as gf
 from gpfuse.comparison import Sweep
 from gpfuse.folds import CrossValidation, Fold
 from gpfuse.scores import Score, Scores
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 DATA = gf.simulate(60, random_state=1)
 SMALL: dict[str, Any] = {"chains": 2, "warmup": 40, "draws": 40}
