@@ -50,7 +50,15 @@ def fit_experts(
     list of PartitionExpert
         In the order of the partitions: the `estimators` of `BHS` and `PBHS`.
     """
-    gp = GP(kernel, objective, mean, starts, steps, random_state, threads)
+    gp = GP(
+        kernel,
+        objective=objective,
+        mean=mean,
+        starts=starts,
+        steps=steps,
+        random_state=random_state,
+        threads=threads,
+    )
     settings = gp._settings()
     sources = pieces(partitions)
     where = executor_for(executor_of(executor), sources)
