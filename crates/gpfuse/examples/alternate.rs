@@ -39,9 +39,10 @@ use rand_distr::{Distribution, StandardNormal};
 /// Sampler, most steps of a trajectory, warm-up and draws per chain.
 type Cell = (&'static str, usize, usize, usize);
 
-const CELLS: [Cell; 5] = [
+const CELLS: [Cell; 6] = [
     ("plain", 31, 500, 500),
     ("plain", 31, 500, 5000),
+    ("plain", 31, 500, 11_000),
     ("alternate", 15, 500, 500),
     ("alternate", 40, 500, 500),
     ("alternate", 15, 500, 2500),
@@ -52,7 +53,7 @@ const HEADER: &str = "sampler,steps,warmup,draws,split,seed,nlpd,mcse,rhat_media
 /// Transitions of the gates in a round: their gradients cost next to nothing.
 const GATES: usize = 3;
 
-/// Where a row's expert is sure, the others are this many standard deviations away.
+/// How many standard deviations the other experts of a row are away.
 const FAR: f64 = 100.0;
 
 fn main() -> Outcome<()> {
@@ -155,8 +156,7 @@ impl Mixture {
         let mut blocks: Vec<Block> =
             (0..experts).map(|_| Block::new(shape.dim(), steps, settings)).collect();
         let mut gate_block = Block::new(self.gates.dim(), 15, settings);
-        let mut out = ChainDraws::default();
-        let mut grad = vec![0.0; q.len()];
+        let (mut out, mut grad) = (ChainDraws::default(), vec![0.0; q.len()]);
         for round in 0..settings.warmup + settings.draws {
             for (k, block) in blocks.iter_mut().enumerate() {
                 let places = self.own(k);

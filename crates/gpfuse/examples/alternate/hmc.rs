@@ -26,7 +26,7 @@ pub(crate) struct Block {
     log_step: f64,
     averaged: f64,
     centre: f64,
-    /// Transitions since, and the sum of how far acceptance was from its target.
+    /// Transitions since, and the mean of how far acceptance was from its target.
     count: f64,
     lacking: f64,
     /// Of the present window: draws, their mean, squares about it.
