@@ -16,7 +16,7 @@ use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::memory::Memory;
 use crate::math::{Lanes, ROWS};
@@ -111,13 +111,39 @@ impl Regression {
             factor[(i, i)] += 1.0;
         }
         let (stack, usual) = (self.memory.stack(), Default::default());
-        cholesky_in_place(factor, usual, Par::Seq, stack, Default::default()).ok()?;
+        if cholesky_in_place(factor, usual, Par::Seq, stack, Default::default()).is_err() {
+            self.orthogonal()?;
+        }
         let diagonal = (0..size).map(|i| self.factor[i * (size + 1)]);
         let half_log_det: f64 = diagonal.map(f64::ln).sum();
         self.wanted.copy_from_slice(&self.target[..self.rows]);
         self.regress();
         let finite = half_log_det.is_finite() && self.theta.iter().all(|t| t.is_finite());
         finite.then_some(half_log_det)
+    }
+
+    /// The factor by a QR decomposition of F (or F') with ones below it, whose R'R is the matrix:
+    /// where rounding leaves no Cholesky factor of it. That squares precisions and loses the ones
+    /// beside 1e16; this does not.
+    fn orthogonal(&mut self) -> Option<()> {
+        let size = self.step.len();
+        let f = view(&self.columns, self.rows, self.features, self.stride);
+        let f = if self.form == Form::Features { f } else { f.transpose() };
+        let tall = Mat::from_fn(f.nrows() + size, size, |i, j| match i.checked_sub(f.nrows()) {
+            None => f[(i, j)],
+            Some(i) => f64::from(u8::from(i == j)),
+        });
+        if !tall.is_all_finite() {
+            return None;
+        }
+        let qr = tall.qr();
+        let r = qr.thin_R();
+        for j in 0..size {
+            for i in j..size {
+                self.factor[j * size + i] = r[(j, i)] * r[(j, j)].signum();
+            }
+        }
+        Some(())
     }
 
     /// Leave a draw of theta given z in `theta`, from its law `u + A^-1 F'(z - F u - e)` with u
@@ -254,6 +280,29 @@ mod tests {
     use super::*;
     use crate::random::{Purpose, stream};
     use rand::RngExt;
+
+    /// The factor by QR is that by Cholesky, where there is one.
+    #[test]
+    fn both_factors_agree() {
+        for (form, (rows, features)) in [Form::Features, Form::Rows]
+            .into_iter()
+            .flat_map(|form| [(1, 1), (5, 3), (3, 5), (70, 9)].map(|shape| (form, shape)))
+        {
+            let mut r = Regression::with_form(rows, features, form);
+            let mut rng = stream(4, Purpose::Simulate, (rows * features) as u64);
+            let stride = r.stride;
+            for at in (0..features).flat_map(|j| (0..rows).map(move |i| j * stride + i)) {
+                r.columns[at] = 2.0 * rng.random::<f64>() - 1.0;
+            }
+            r.solve().unwrap();
+            let (size, cholesky) = (r.step.len(), r.factor.clone());
+            r.orthogonal().unwrap();
+            for (i, j) in (0..size).flat_map(|j| (j..size).map(move |i| (i, j))) {
+                let (a, b) = (cholesky[j * size + i], r.factor[j * size + i]);
+                assert!((a - b).abs() < 1e-12 * a.abs().max(1.0), "{i}, {j}: {a}, {b}");
+            }
+        }
+    }
 
     /// Both forms of one regression have the same determinant, mean, derivatives, predictions and,
     /// from the same normal numbers, draws.
