@@ -181,15 +181,32 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             ensure_min_samples=2,
             y_numeric=True,
         )
+        # From here on nothing of an earlier fit holds.
+        self.__dict__.pop("model_", None)
         return np.ascontiguousarray(X), np.ascontiguousarray(y, dtype=np.float64)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
     def _new_rows(self, X: Any) -> _Array:
         """Checked rows of a fitted model."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
+        self._refuse_other_order(X)
         X = validate_data(
             self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
         )
         return np.ascontiguousarray(X)
+
+    def _refuse_other_order(self, X: Any) -> None:
+        """scikit-learn compares names where a fit had some; a file cannot tell that `x0`, `x1`, ...
+        were names."""
+        found = [str(name) for name in getattr(X, "columns", [])]
+        own = self.model_.inputs
+        if found != own and sorted(found) == sorted(own):
+            raise ValueError(
+                f"The feature names should match those of the fit: found {', '.join(found)}, "
+                f"expected {', '.join(own)}: give the columns in this order"
+            )
 
     def _infer(self, X: _Array, y: _Array, target: str, more: Any = None, **given: Any) -> Self:
         """Sample the posterior with `more` settings; `given` goes to the engine as it is."""
@@ -217,7 +234,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def diagnostics_(self) -> dict[str, Any]:
         """How the chains went: R-hat, effective sample sizes, divergences, warnings in words."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         found: dict[str, Any] = json.loads(self.model_.diagnostics)
         found["warnings"] = [spoken(words) for words in found["warnings"]]
         return found
@@ -225,7 +242,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def converged_(self) -> bool:
         """Whether the diagnostics pass."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         return self.model_.converged
 
     # ---- predictions
@@ -244,9 +261,9 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         if outside := self.model_.outside(rows):
             warnings.warn(
-                f"{len(outside)} of {len(rows)} rows (first: row {outside[0] + 1}) lie beyond the "
-                "box of the Hilbert basis, where predictions mean nothing: fit on a wider range "
-                'or with basis="rff"',
+                f"{len(outside)} of {len(rows)} rows (first: row {outside[0] + 1}) lie near the wall "
+                "of the Hilbert basis' box or beyond it, where predictions fall to the prior or mean "
+                'nothing: fit on a wider range, with a larger box, or with basis="rff"',
                 stacklevel=3,
             )
         return Distribution(found)
@@ -286,7 +303,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, which `gf.load`, the command line and ArviZ open."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         self.model_.save(path)
 
     def to_datatree(
@@ -295,7 +312,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """The fit as an xarray DataTree, for ArviZ; see `gpfuse.datatree.datatree`."""
         from .datatree import datatree
 
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         return datatree(self, X, samples=samples, random_state=random_state, **said)
 
 

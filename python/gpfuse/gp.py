@@ -62,10 +62,15 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, y_numeric=True
         )
+        # From here on nothing of an earlier fit holds.
+        self.__dict__.pop("gp_", None)
         self.gp_ = _gpfuse.Gp.fit(
             np.ascontiguousarray(X), np.ascontiguousarray(y, dtype=np.float64), self._settings()
         )
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "gp_")
 
     def _settings(self) -> str:
         settings = {
@@ -81,18 +86,18 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def hyper_(self) -> dict[str, Any]:
         """The hyperparameters in the units of the data: mean, var, ell per input, noise."""
-        check_is_fitted(self, "gp_")
+        check_is_fitted(self)
         found: dict[str, Any] = json.loads(self.gp_.hyper)
         return found
 
     @property
     def log_marginal_likelihood_(self) -> float:
         """The log marginal likelihood of the training rows."""
-        check_is_fitted(self, "gp_")
+        check_is_fitted(self)
         return self.gp_.log_marginal
 
     def _moments(self, X: Any, noise: bool) -> tuple[_Array, _Array]:
-        check_is_fitted(self, "gp_")
+        check_is_fitted(self)
         X = validate_data(
             self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
         )
@@ -117,5 +122,5 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def leave_one_out(self) -> tuple[_Array, _Array]:
         """Mean and standard deviation of each training target, given all the others."""
-        check_is_fitted(self, "gp_")
+        check_is_fitted(self)
         return self.gp_.leave_one_out()

@@ -157,8 +157,27 @@ def test_bad_use_is_refused(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
         pogpe.predict_dist(data.X).logpdf([1.0, 2.0, 3.0])
     with pytest.raises(TypeError, match="settings"):
         gf.HetGP(size=object(), **SHORT).fit(data.X, data.y)
-    with pytest.warns(UserWarning, match="1 of 2 rows .first: row 2. lie beyond the box"):
+    with pytest.warns(UserWarning, match="1 of 2 rows .first: row 2. lie near the wall"):
         pogpe.predict([[0.0], [99.0]])
+
+
+def test_a_failed_fit_leaves_nothing_behind(data: gf.Simulated) -> None:
+    for model, bad in ((gf.GP(), {"kernel": "zz"}), (gf.HetGP(**SHORT), {"chains": 0})):
+        model.fit(data.X, data.y)
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            clone(model).set_params(**bad).fit(np.column_stack([data.X, data.X]), data.y)
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            model.set_params(**bad).fit(np.column_stack([data.X, data.X]), data.y)
+        with pytest.raises(NotFittedError):
+            model.predict(data.X)
+
+
+def test_outcomes_that_are_no_numbers_are_refused(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
+    for bad in (np.nan, np.inf):
+        y = data.y.copy()
+        y[6] = bad
+        with pytest.raises(ValueError, match="row 7: the outcome is (NaN|inf)"):
+            pogpe.evaluate(data.X, y)
 
 
 def test_advice_is_in_the_words_of_python() -> None:

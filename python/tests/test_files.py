@@ -80,6 +80,15 @@ def test_a_model_comes_back_from_its_file_and_from_pickle(
         assert (tmp_path / "again.nc").stat().st_size > 1000
 
 
+def test_columns_in_another_order_are_refused_after_a_file(tmp_path: Path) -> None:
+    """Also where their names are those of columns without names."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(30, 2)), columns=["x0", "x1"])
+    gf.HetGP(**SHORT).fit(table, table["x0"]).save(tmp_path / "m.nc")
+    with pytest.raises(ValueError, match="found x1, x0, expected x0, x1"):
+        gf.load(tmp_path / "m.nc").predict(table[["x1", "x0"]])
+
+
 def test_bad_files_say_what_is_wrong(tmp_path: Path, pogpe: gf.PoGPE) -> None:
     with pytest.raises(FileNotFoundError, match=r"none\.nc.*no such model file"):
         gf.load(tmp_path / "none.nc")

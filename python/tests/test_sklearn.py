@@ -35,7 +35,7 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:.*beyond the box of the Hilbert basis.*")
+@pytest.mark.filterwarnings("ignore:.*near the wall of the Hilbert basis.*")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

@@ -46,3 +46,11 @@ pub(crate) fn of_json(error: serde_json::Error) -> PyErr {
 pub(crate) fn value(problem: impl Into<String>) -> PyErr {
     PyValueError::new_err(problem.into())
 }
+
+/// Refuse rows of another number of inputs.
+pub(crate) fn same_inputs(expected: usize, found: usize) -> PyResult<()> {
+    match expected == found {
+        true => Ok(()),
+        false => Err(value(format!("inputs: expected {expected} columns, found {found}"))),
+    }
+}

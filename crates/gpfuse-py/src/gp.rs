@@ -48,7 +48,8 @@ impl Gp {
 
     /// Mean and standard deviation of the function, or with `noise` of a new observation.
     fn predict<'py>(&self, py: Python<'py>, x: Matrix<'_>, noise: bool) -> PyResult<Pair<'py>> {
-        let (x, gp) = (matrix(&x).0, self.0.clone());
+        let ((x, found), gp) = (matrix(&x), self.0.clone());
+        error::same_inputs(gp.inputs(), found)?;
         let said = run::whole(py, move |_| gp.predict(&x, noise))?;
         Ok((to_vector(py, said.mean), to_vector(py, said.sd)))
     }

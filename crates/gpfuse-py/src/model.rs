@@ -134,11 +134,7 @@ impl Model {
         conditional: bool,
     ) -> PyResult<Query> {
         let (x, found) = matrix(x);
-        if found != self.inputs.len() {
-            let expected = self.inputs.len();
-            let problem = format!("inputs: expected {expected} columns, found {found}");
-            return Err(error::value(problem));
-        }
+        error::same_inputs(self.inputs.len(), found)?;
         let conditional = conditional.then(|| self.fitted.conditional()).transpose();
         let (conditional, predictor) = (conditional.map_err(error::of)?, self.predictor());
         Ok(Query { fitted: self.fitted.clone(), predictor, conditional, x, said })
@@ -153,30 +149,34 @@ fn content(name: &str, problem: String) -> PyErr {
 impl Model {
     /// Read a model file.
     #[staticmethod]
-    fn load(path: PathBuf) -> PyResult<Model> {
-        let tree = Tree::read(&path).map_err(|e| error::of_file(e.into()))?;
-        Model::read(tree, &path.display().to_string())
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+        py.detach(|| {
+            let tree = Tree::read(&path).map_err(|e| error::of_file(e.into()))?;
+            Model::read(tree, &path.display().to_string())
+        })
     }
 
     /// Write a model file, whole or not at all.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let name = path.display().to_string();
-        self.with_tree(&name, |tree| tree.write(&path).map_err(|e| error::of_file(e.into())))
+        let write = |tree: &Tree| tree.write(&path).map_err(|e| error::of_file(e.into()));
+        py.detach(|| self.with_tree(&name, write))
     }
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.with_tree(UNNAMED, |tree| {
-            tree.to_bytes(UNNAMED).map_err(|e| error::of_file(e.into()))
-        })?;
+        let write = |tree: &Tree| tree.to_bytes(UNNAMED).map_err(|e| error::of_file(e.into()));
+        let bytes = py.detach(|| self.with_tree(UNNAMED, write))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// A model from the bytes of its file.
     #[staticmethod]
-    fn from_bytes(bytes: Vec<u8>) -> PyResult<Model> {
-        let tree = Tree::from_bytes(bytes, UNNAMED).map_err(|e| error::of_file(e.into()))?;
-        Model::read(tree, UNNAMED)
+    fn from_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Model> {
+        py.detach(|| {
+            let tree = Tree::from_bytes(bytes, UNNAMED).map_err(|e| error::of_file(e.into()))?;
+            Model::read(tree, UNNAMED)
+        })
     }
 
     fn __reduce__<'py>(
@@ -188,7 +188,13 @@ impl Model {
 
     /// What its file holds, group by group.
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.with_tree(UNNAMED, |from| tree::to_python(py, from))
+        match &self.origin {
+            Origin::File(from) => tree::to_python(py, from),
+            Origin::Fit { .. } => {
+                let from = py.detach(|| self.with_tree(UNNAMED, |tree| Ok(tree.clone())))?;
+                tree::to_python(py, &from)
+            }
+        }
     }
 
     /// The settings of the fit, as JSON.

@@ -67,8 +67,15 @@ impl Learned {
     }
 
     /// Fuse predictions (rows, experts) at new rows.
-    fn fuse(&self, mean: Matrix<'_>, sd: Matrix<'_>, threads: usize) -> PyResult<Predictive> {
-        let fused = self.learned.fuse(&given(&mean, &sd)?).map_err(error::of)?;
+    fn fuse(
+        &self,
+        py: Python<'_>,
+        mean: Matrix<'_>,
+        sd: Matrix<'_>,
+        threads: usize,
+    ) -> PyResult<Predictive> {
+        let (said, learned) = (given(&mean, &sd)?, &self.learned);
+        let fused = py.detach(move || learned.fuse(&said)).map_err(error::of)?;
         Ok(Predictive::new(Source::Fused(fused), threads))
     }
 }

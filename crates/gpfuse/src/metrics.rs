@@ -64,6 +64,10 @@ pub struct Scores {
 
 /// Score predictions against `y`, one outcome for each of their rows, in the units of the
 /// target.
+///
+/// # Errors
+/// If there are more or fewer outcomes than rows, or one is not finite: a score without it would be
+/// that of other rows.
 pub fn evaluate(predictive: &impl Predictive, y: &[f64], threads: usize) -> Result<Scores> {
     let (rows, batches) = (predictive.rows(), predictive.batches());
     if y.len() != rows.len() {
@@ -72,6 +76,10 @@ pub fn evaluate(predictive: &impl Predictive, y: &[f64], threads: usize) -> Resu
             expected: format!("{}, one per row", rows.len()),
             found: y.len().to_string(),
         });
+    }
+    if let Some(row) = y.iter().position(|y| !y.is_finite()) {
+        let problem = format!("row {}: the outcome is {}: leave the row out", row + 1, y[row]);
+        return Err(Error::Data(problem));
     }
     let blocks = predictive.blocks(threads, |block| {
         let first = block.first - rows.start;

@@ -75,6 +75,11 @@ impl Data {
         }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     fn feed(&self, hash: &mut Hasher) {
         match self {
             Self::F64(values) => numbers(hash, b"f", values, |value| value.to_le_bytes()),
@@ -121,7 +126,7 @@ impl Group {
     }
 
     fn stored_vars(&self) -> impl Iterator<Item = &Var> {
-        self.vars.iter().filter(|var| var.data.len() > 0)
+        self.vars.iter().filter(|var| !var.data.is_empty())
     }
 
     fn feed(&self, hash: &mut Hasher) {
