@@ -60,7 +60,14 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Find the hyperparameters and condition on the rows."""
         X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, y_numeric=True
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+            y_numeric=True,
         )
         # From here on nothing of an earlier fit holds.
         self.__dict__.pop("gp_", None)

@@ -59,6 +59,8 @@ class Bars:
 
     def close(self) -> None:
         """Take the bars off the screen."""
-        for bar in [self._starts, *self._chains.values()]:
+        # From the last line to the first: the cursor is then where it was before.
+        chains = [bar for _, bar in sorted(self._chains.items(), reverse=True)]
+        for bar in [*chains, self._starts]:
             if bar is not None:
                 bar.close()

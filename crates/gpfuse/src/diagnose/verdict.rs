@@ -41,20 +41,27 @@ impl Diagnostics {
                 let weighted = self.combined.as_ref().is_some_and(|c| !c.alike());
                 let apart = if q.rhat_median > 1.1 && weighted {
                     "the chains sit in different modes; each has its weight, which the error bars \
-                     printed take as given. Try the Hilbert basis (--basis hilbert), more chains \
-                     or longer trajectories (--max-depth)"
+                     printed take as given. Try the Hilbert basis (--basis hilbert) if it is \
+                     another, more chains or longer trajectories (--max-depth)"
+                        .to_string()
                 } else if q.rhat_median > 1.1 {
                     "the chains sit in different modes; their average is still a prediction, and \
                      the error bars printed include the disagreement. Try the Hilbert basis \
-                     (--basis hilbert), weights for the chains (--combine auto), more chains or \
-                     longer trajectories (--max-depth)"
+                     (--basis hilbert) if it is another, weights for the chains (--combine \
+                     stack), more chains or longer trajectories (--max-depth)"
+                        .to_string()
                 } else {
-                    "the chains have not mixed fully. Try more warm-up and draws (--warmup 1000 \
-                     --draws 1000)"
+                    let more = (2 * self.draws).max(1000);
+                    format!(
+                        "the chains have not mixed fully. Try more warm-up and draws (--warmup \
+                         {more} --draws {more})"
+                    )
                 };
+                // A little above the bar is not the bar.
+                let digits = if q.rhat_max < RHAT + 0.0005 { 5 } else { 3 };
                 out.push(format!(
-                    "R-hat of the {} is {:.3} at worst, {:.3} in the median (should be below \
-                     {RHAT}): {apart}",
+                    "R-hat of the {} is {:.digits$} at worst, {:.digits$} in the median (should be \
+                     below {RHAT}): {apart}",
                     q.name, q.rhat_max, q.rhat_median
                 ));
             }
