@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,10 +131,9 @@ def _as_fitted(estimator: Sampled, rows: NDArray[np.float64]) -> Any:
     if names is None:
         return rows
     try:
-        from pandas import DataFrame
+        return import_module("pandas").DataFrame(rows, columns=names)
     except ImportError:
         return rows
-    return DataFrame(rows, columns=names)
 
 
 def _asks(estimator: Sampled) -> bool:

@@ -39,8 +39,8 @@ class Distribution:
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "a Distribution holds the draws of its model and does not pickle: pickle the estimator, "
-            "or take arrays from it, such as mean, std and quantile(...)"
+            "a Distribution holds the draws of its model and does not pickle: pickle the "
+            "estimator, or take arrays from it, such as mean, std and quantile(...)"
         )
 
     @cached_property

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-
 SEEDS = 2**64
 """Seeds of the engine are smaller."""
 

@@ -167,9 +167,9 @@ def _fill(copy: Any, instead: dict[str, Any]) -> None:
     for entry in (entry for values in lists for entry in values):
         expert = entry[-1] if isinstance(entry, tuple) and entry else entry
         # What is frozen is not a copy but the caller's own: cloning gives back the same.
-        if hasattr(expert, "get_params") and not isinstance(expert, type):
-            if clone(expert, safe=False) is not expert:
-                _fill(expert, instead)
+        settable = hasattr(expert, "get_params") and not isinstance(expert, type)
+        if settable and clone(expert, safe=False) is not expert:
+            _fill(expert, instead)
 
 
 def _by_name(estimators: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
