@@ -106,14 +106,15 @@ def _has_state(expert: Any) -> bool:
     What cannot be copied is believed. A GaussianProcessRegressor keeps what it learned under names
     that tell, and without them would predict from its prior.
     """
-    last = expert[-1] if isinstance(expert, Pipeline) else expert
-    if isinstance(last, GaussianProcessRegressor) or hasattr(last, "__sklearn_is_fitted__"):
+    if isinstance(expert, GaussianProcessRegressor) or hasattr(expert, "__sklearn_is_fitted__"):
         return False
     try:
-        fresh = vars(clone(last))
+        fresh = vars(clone(expert))
     except TypeError:
         return True
-    return any(value is not None and fresh.get(name) is None for name, value in vars(last).items())
+    return any(
+        value is not None and fresh.get(name) is None for name, value in vars(expert).items()
+    )
 
 
 def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
