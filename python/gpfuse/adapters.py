@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
@@ -85,12 +86,13 @@ def is_ready(expert: Any) -> bool:
     """Whether an expert is used as it is: nothing to train, or trained already.
 
     `check_is_fitted` does not tell: it passes a GaussianProcessRegressor before its fit, because
-    that can predict from its prior.
+    that can predict from its prior. A regressor that keeps what it learned under names without a
+    trailing underscore does not look trained: it has to be frozen, or given as a callable.
     """
     if hasattr(expert, "submit") or not hasattr(expert, "fit"):
         return True
     if isinstance(expert, FrozenEstimator):
-        return is_ready(expert.estimator)
+        return is_ready(expert.estimator) or _has_state(expert.estimator)
     if isinstance(expert, Pipeline):
         return is_ready(expert[-1])
     if hasattr(expert, "__sklearn_is_fitted__"):
@@ -98,12 +100,30 @@ def is_ready(expert: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("__") for name in vars(expert))
 
 
+def _has_state(expert: Any) -> bool:
+    """Whether it may have been fitted: it has something that a fresh copy has not.
+
+    What cannot be copied is believed. A GaussianProcessRegressor keeps what it learned under names
+    that tell, and without them would predict from its prior.
+    """
+    if isinstance(expert, GaussianProcessRegressor) or hasattr(expert, "__sklearn_is_fitted__"):
+        return False
+    try:
+        fresh = vars(clone(expert))
+    except TypeError:
+        return True
+    return any(
+        value is not None and fresh.get(name) is None for name, value in vars(expert).items()
+    )
+
+
 def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
     """The rows for the weights, a random share, and the others, all ascending."""
     if not 0 < share < 1:
         raise ValueError(f"hold_out: {share} must lie between 0 and 1")
     order = np.random.default_rng(seed).permutation(rows)
-    held = max(1, round(rows * share))
+    # One row says nothing about where to trust whom.
+    held = max(2, round(rows * share))
     if rows - held < 2:
         raise ValueError(
             f"hold_out: {held} of {rows} rows leave {rows - held} to the experts: use a smaller "

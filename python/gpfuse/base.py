@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _gpfuse
 from .distribution import Distribution
-from .engine import seed_of, threads_of, to_json
-from .errors import Interrupted, spoken, warn_convergence
+from .engine import omega_of, seed_of, threads_of, to_json
+from .errors import Interrupted, in_python, spoken, warn_convergence
 from .progress import Bars, wanted
 from .scores import Scores
 from .weights import Weights
@@ -150,7 +150,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         given = {name: own[name] for name in _TOP if own.get(name) is not None}
         sampler = {name: own[name] for name in _SAMPLER if own[name] is not None}
         if self.omega is not None:
-            given["omega"] = np.asarray(self.omega, dtype=float).ravel().tolist()
+            given["omega"] = omega_of(self.omega, self.n_features_in_)
         if self.basis == "auto" and (self.frequencies is not None or self.omega is not None):
             given["basis"] = "rff"
         sampler["threads"] = threads_of(self.threads)
@@ -215,7 +215,8 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         settings = to_json(self._settings() | (more or {}))
         bars = Bars(type(self).__name__) if wanted(self.progress) else None
         try:
-            model, stopped = _gpfuse.fit(X, y, settings, inputs, target, progress=bars, **given)
+            with in_python():
+                model, stopped = _gpfuse.fit(X, y, settings, inputs, target, progress=bars, **given)
         finally:
             if bars is not None:
                 bars.close()
@@ -256,9 +257,9 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Distribution:
         rows = self._new_rows(X)
         said = self._experts_at(X, mean, std)
-        found = self.model_.predict(
-            rows, threads_of(self.threads), rao_blackwell=rao_blackwell, **said
-        )
+        threads = threads_of(self.threads)
+        with in_python():
+            found = self.model_.predict(rows, threads, rao_blackwell=rao_blackwell, **said)
         if outside := self.model_.outside(rows):
             warnings.warn(
                 f"{len(outside)} of {len(rows)} rows (first: row {outside[0] + 1}) lie near the wall "

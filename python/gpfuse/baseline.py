@@ -16,6 +16,7 @@ from .adapters import Experts, held_out
 from .asking import ask
 from .distribution import Distribution
 from .engine import seed_of, threads_of
+from .expert import PartitionExpert
 from .fused import Fused, Gathered
 from .gp import GP
 
@@ -172,9 +173,21 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def log_evidence(experts: Experts) -> list[float]:
-    """Each expert's log marginal likelihood, in the units of its target."""
-    found = []
+    """Each expert's log marginal likelihood, in the units of its target.
+
+    Likelihoods of different rows cannot be compared, so the experts must have seen equally many.
+    """
+    found, rows = [], {}
     for name, expert in experts:
+        if isinstance(getattr(expert, "estimator", expert), PartitionExpert):
+            raise ValueError(
+                f"expert `{name}` was trained on a partition of its own, and the rule `bma` "
+                "compares likelihoods of the same rows: use another rule"
+            )
+        if hasattr(expert, "gp_"):
+            rows[name] = len(expert.gp_.y)
+        elif hasattr(expert, "X_train_"):
+            rows[name] = len(expert.X_train_)
         if hasattr(expert, "log_marginal_likelihood_"):
             found.append(float(expert.log_marginal_likelihood_))
         elif hasattr(expert, "log_marginal_likelihood_value_"):
@@ -187,4 +200,10 @@ def log_evidence(experts: Experts) -> list[float]:
                 f"expert `{name}`: a {type(expert).__name__} has no log_marginal_likelihood_, "
                 "which the rule `bma` needs: use another rule or GPs"
             )
+    if len(set(rows.values())) > 1:
+        each = ", ".join(f"`{name}` {count}" for name, count in rows.items())
+        raise ValueError(
+            f"rule: `bma` compares likelihoods of the same rows, and the experts were trained on "
+            f"different numbers of rows ({each}): use another rule, or train all on the same rows"
+        )
     return found

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import Executor
+from copy import deepcopy
 from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 from .executors import Here, client_of, place
 
@@ -94,10 +97,20 @@ def _by_chunk(x: Any, y: Any) -> list[Any]:
 
 
 def _joined(partition: Any) -> Any:
-    """A pair of Dask collections as one of a pair; anything else as it is."""
-    if isinstance(partition, tuple | list) and any(map(is_collection, partition)):
+    """A pair of Dask collections as one of a pair; a pair in memory copied; all else as it is."""
+    if not isinstance(partition, tuple | list):
+        return partition
+    if any(map(is_collection, partition)):
         return _dask().delayed(_tuple)(*partition)
-    return partition
+    return tuple(map(_copied, partition))
+
+
+def _copied(values: Any) -> Any:
+    """Rows that do not change with the caller's; those of a mapped file stay where they are."""
+    if isinstance(values, np.memmap):
+        return values
+    known = isinstance(values, np.ndarray | list | tuple) or hasattr(values, "__dataframe__")
+    return deepcopy(values) if known or hasattr(values, "iloc") else values
 
 
 def _culled(piece: Any) -> Any:

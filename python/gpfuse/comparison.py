@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .folds import NAMES, CrossValidation, Mean, over_folds, pandas
+import numpy as np
+
+from .folds import NAMES, CrossValidation, Fold, Mean, over_folds, pandas
 from .scores import Score
 from .table import aligned, with_error
 
@@ -38,12 +40,13 @@ class Sweep:
         """How much larger a score is than that of `to`, the best if not given.
 
         It is the mean of the differences in each fold, so what makes a fold hard for both is not
-        in its error. Folds that failed for either are left out.
+        in its error. Of the NLPD the differences are paired row by row as well, and the error `se`
+        is the larger one of that over folds (Nadeau and Bengio) and that of the rows and the Monte
+        Carlo draws together; see `over_folds`. Folds that failed for either are left out.
         """
         pairs = zip(self.results[name].folds, self.results[to or self.best].folds, strict=True)
         both = [(a, b) for a, b in pairs if a.scores is not None and b.scores is not None]
-        scores = [(getattr(a.scores, score), getattr(b.scores, score)) for a, b in both]
-        return over_folds([a for a, _ in both], [_minus(a, b) for a, b in scores])
+        return over_folds([a for a, _ in both], [_minus(a, b, score) for a, b in both])
 
     def to_pandas(self) -> Any:
         """A data frame with a row for each estimator, the best first."""
@@ -52,7 +55,7 @@ class Sweep:
             found, apart = self.results[name], self.difference(name)
             row: dict[str, Any] = {"nlpd": found.nlpd.value, "nlpd_se": found.nlpd.se}
             row |= {"nlpd_mcse": found.nlpd.mcse, "difference": apart.value}
-            row |= {"difference_se": apart.se}
+            row |= {"difference_se": apart.se, "difference_mcse": apart.mcse}
             row |= {other: found.score(other).value for other in NAMES[1:]}
             row |= {"seconds": found.seconds, "folds": len(found.folds)}
             row |= {"failed": len(found.folds) - len(found.done)}
@@ -72,6 +75,19 @@ class Sweep:
         return aligned(["", "NLPD", "+-", "to best", "+-", *others, "seconds", ""], rows)
 
 
-def _minus(a: Score, b: Score) -> Score:
-    noise = [score.mcse for score in (a, b) if score.mcse is not None]
-    return Score(a.value - b.value, math.hypot(*noise) if noise else None, None)
+def _minus(a: Fold, b: Fold, name: str) -> Score:
+    """The difference of a score in one fold; its error over rows is known for the NLPD only."""
+    if a is b:
+        return Score(0.0, 0.0, 0.0)
+    first, second = a.score(name), b.score(name)
+    told = first.mcse is not None and second.mcse is not None
+    noise = math.hypot(first.mcse or 0.0, second.mcse or 0.0) if told else None
+    return Score(first.value - second.value, noise, _paired(a, b) if name == "nlpd" else None)
+
+
+def _paired(a: Fold, b: Fold) -> float | None:
+    """The standard error over rows of the mean difference of their losses."""
+    if a.scores is None or b.scores is None or a.test < 2:
+        return None
+    apart = a.scores.losses - b.scores.losses
+    return float(apart.std(ddof=1) / np.sqrt(len(apart)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _gpfuse
+from .engine import seed_of, to_json
 
 _Array = NDArray[np.float64]
 
@@ -31,16 +32,16 @@ class Simulated:
     """The log density of each row's y under the mixture that made it."""
 
 
-def simulate(n: int = 1000, *, random_state: int = 0, **settings: object) -> Simulated:
+def simulate(n: int = 1000, *, random_state: Any = 0, **settings: object) -> Simulated:
     """Draw a data set. `gpfuse simulate` with the same seed draws the same.
 
     Settings beside `n`, with the paper's values as defaults: `experts` (3), `inputs` (1), `low`
     (-5), `high` (5), `mean_lengthscale` (0.2), `gate_lengthscale` (0.5), `log_sd_lengthscale`
     (0.5), `log_sd_mean` (-2), `log_sd_scale` (0.5), `sorted` (True), `kernel` ("rbf").
     """
-    given = {"n": n, "seed": random_state} | {
+    given = {"n": n, "seed": seed_of(random_state)} | {
         name.replace("_", "-"): value for name, value in settings.items()
     }
-    drawn = _gpfuse.simulate(json.dumps(given))
+    drawn = _gpfuse.simulate(to_json(given))
     drawn["component"] = np.asarray(drawn["component"], dtype=np.int64)
     return Simulated(**drawn)

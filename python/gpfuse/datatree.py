@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,10 +109,10 @@ def _predictive(
 
     (target,) = groups["observed_data"].data_vars
     attrs = groups["posterior"].attrs | {"samples": _HOW}
-    rows = groups["constant_data"]["x"].values if X is None else X
+    rows = _as_fitted(estimator, groups["constant_data"]["x"].values) if X is None else X
     with warnings.catch_warnings():
         if X is None:
-            # The training rows are kept without their table; their columns are in its order.
+            # Without pandas they have no names; their columns are in the order of the fit.
             warnings.filterwarnings("ignore", "X does not have valid feature names")
         drawn = estimator.predict_dist(rows, **said).sample(samples, seed_of(random_state))
     coords = {"chain": [0], "draw": np.arange(samples), "row": np.arange(len(drawn))}
@@ -122,6 +123,17 @@ def _predictive(
     inputs = {"row": coords["row"], "input": np.asarray(estimator.model_.inputs)}
     constant = xarray.Dataset({"x": (("row", "input"), estimator._new_rows(X))}, inputs)
     return {"predictions": sampled, "predictions_constant_data": constant}
+
+
+def _as_fitted(estimator: Sampled, rows: NDArray[np.float64]) -> Any:
+    """Training rows, which are kept without their table, with the names that experts may use."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return rows
+    try:
+        return import_module("pandas").DataFrame(rows, columns=names)
+    except ImportError:
+        return rows
 
 
 def _asks(estimator: Sampled) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d
 
 from ._gpfuse import Predictive
 from .engine import seed_of
@@ -36,6 +37,12 @@ class Distribution:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} rows>"
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Distribution holds the draws of its model and does not pickle: pickle the "
+            "estimator, or take arrays from it, such as mean, std and quantile(...)"
+        )
+
     @cached_property
     def _moments(self) -> tuple[_Array, _Array]:
         return self._predictive.moments()
@@ -58,6 +65,8 @@ class Distribution:
 
     def interval(self, level: float = 0.9) -> tuple[_Array, _Array]:
         """Lower and upper ends of the central intervals that hold `level`."""
+        if not 0 < level < 1:
+            raise ValueError(f"level: {level} is out of range: use a number between 0 and 1")
         tail = 0.5 * (1.0 - level)
         ends = self.quantile([tail, 1.0 - tail])
         return ends[:, 0], ends[:, 1]
@@ -84,7 +93,11 @@ class Distribution:
 
     def evaluate(self, y: ArrayLike) -> Scores:
         """All scores against the outcomes `y`, with Monte Carlo errors and errors over rows."""
-        return Scores.of(self._predictive, np.ascontiguousarray(y, dtype=float))
+        try:
+            outcomes = column_or_1d(y, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y: {error}: give one number per row") from error
+        return Scores.of(self._predictive, np.ascontiguousarray(outcomes))
 
     def _at(self, of: Any, y: ArrayLike) -> _Array:
         outcomes = np.asarray(y, dtype=float)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
+
+SEEDS = 2**64
+"""Seeds of the engine are smaller."""
 
 
 def seed_of(random_state: Any) -> int:
@@ -15,6 +22,8 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ValueError(f"random_state: {random_state} is negative: use 0 or more")
+        if random_state >= SEEDS:
+            raise ValueError(f"random_state: {random_state} is too large: use less than 2**64")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
@@ -24,6 +33,8 @@ def seed_of(random_state: Any) -> int:
 def threads_of(asked: int | None) -> int:
     """As many as asked for, else one for each core that this process may use."""
     if asked is not None:
+        if isinstance(asked, bool) or not isinstance(asked, Integral) or asked < 1:
+            raise ValueError(f"threads: {asked!r} is no number of threads: use 1 or more, or None")
         return int(asked)
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -37,4 +48,38 @@ def to_json(settings: dict[str, Any]) -> str:
             return value.tolist()
         raise TypeError(f"settings: {value!r} is of type {type(value).__name__}: use a number")
 
-    return json.dumps(settings, default=plain)
+    try:
+        return json.dumps(settings, default=plain, allow_nan=False)
+    except ValueError:
+        name, value = next(_not_finite(settings), ("settings", "a value"))
+        raise ValueError(f"{name}: {value} is no finite number: use one") from None
+
+
+# Where the engine keeps settings that Python has under their own names.
+_SECTIONS = ("sampler", "expert", "fixed")
+
+
+def _not_finite(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
+    """Numbers that are not finite, each with the name of its setting."""
+    if isinstance(value, dict):
+        for key, own in value.items():
+            within = name if key in _SECTIONS else f"{name}.{key}".lstrip(".")
+            yield from _not_finite(own, within)
+    elif isinstance(value, list | tuple | np.ndarray):
+        for own in np.ravel(np.asarray(value, dtype=object)):
+            yield from _not_finite(own, name)
+    elif isinstance(value, float | np.floating) and not math.isfinite(value):
+        yield name, float(value)
+
+
+def omega_of(omega: ArrayLike, inputs: int) -> list[float]:
+    """Base frequencies row by row, each with a number for each input."""
+    given = np.asarray(omega, dtype=float)
+    rows = given[:, None] if given.ndim == 1 and inputs == 1 else given
+    if rows.ndim != 2 or rows.shape[1] != inputs:
+        raise ValueError(
+            f"omega: expected shape (frequencies, {inputs}), one column for each input, found "
+            f"{given.shape}"
+        )
+    found: list[float] = rows.ravel().tolist()
+    return found

@@ -31,6 +31,9 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(message)
         self.estimator = estimator
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.estimator)
+
 
 def spoken(words: str) -> str:
     """Advice of the command line in the words of Python: `--max-depth 12` is `max_depth=12`."""
@@ -41,6 +44,18 @@ def spoken(words: str) -> str:
         return f"{name}={found[2]}" if found[2] else name
 
     return flag.sub(parameter, words)
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Errors of the engine that speak of options of the command line are put in Python's words."""
+    try:
+        yield
+    except ValueError as error:
+        words = spoken(str(error))
+        if words == str(error):
+            raise
+        raise ValueError(words) from None
 
 
 # Filters of the warnings module belong to all threads; this belongs to one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
 from contextlib import contextmanager
@@ -48,7 +49,10 @@ def client_of(executor: Executor) -> Any:
 
 
 def submit(executor: Executor, job: Callable[..., Any], *args: Any) -> Future[Any]:
-    """Submit a job."""
+    """Submit a job; one that a thread of the executor asks for runs in that thread."""
+    if threading.current_thread() in getattr(executor, "_threads", ()):
+        # Were the pool full of such jobs, all of them would wait for a free thread forever.
+        return Here().submit(job, *args)
     if client_of(executor) is not None:
         # Dask would take two calls with equal arguments for one. Hashing them takes time, and they
         # may not be equal: a file can change.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -32,24 +32,26 @@ class Fold:
     error: str | None = None
     """Why the job failed."""
 
+    def score(self, name: str) -> Score:
+        """A score whose `mcse` is 0 without Monte Carlo; None is left for too little to tell."""
+        found: Score = getattr(self.scores, name)
+        exact = self.converged is None and found.mcse is None
+        return replace(found, mcse=0.0) if exact else found
+
 
 class Mean(Score):
-    """The mean of a score over folds: `se` is its standard error over folds."""
+    """The mean of a score over folds: `se` is its standard error in all, as `over_folds` has it."""
 
     def __str__(self) -> str:
-        return super().__str__().replace("(rows)", "(folds)")
+        return super().__str__().replace("(rows)", "(in all)")
 
 
 @dataclass(frozen=True)
 class CrossValidation:
     """The scores of one estimator on folds.
 
-    `nlpd`, `crps`, `rmse` and `mae` are means over the folds that did not fail. Training sets of
-    folds overlap, so folds are not independent; the error `se` takes account of that as Nadeau and
-    Bengio (2003) do, with the sample variance :math:`s^2` of the scores of k folds:
-
-    .. math:: \\mathrm{se}^2 = \\left(\\frac{1}{k} +
-        \\frac{n_\\mathrm{test}}{n_\\mathrm{train}}\\right) s^2
+    `nlpd`, `crps`, `rmse` and `mae` are means over the folds that did not fail; `over_folds` says
+    what their errors are.
     """
 
     folds: list[Fold]
@@ -81,7 +83,7 @@ class CrossValidation:
 
     def score(self, name: str) -> Mean:
         """The mean of a score over folds; NaN if all of them failed."""
-        return over_folds(self.done, [getattr(fold.scores, name) for fold in self.done])
+        return over_folds(self.done, [fold.score(name) for fold in self.done])
 
     @property
     def seconds(self) -> float:
@@ -124,18 +126,38 @@ class CrossValidation:
 
 
 def over_folds(folds: Sequence[Fold], scores: Sequence[Score]) -> Mean:
-    """The mean over folds and its two errors."""
+    """The mean of a score over k folds and its two errors.
+
+    Training sets of folds overlap, so folds are not independent. Nadeau and Bengio (2003) take
+    account of that, with the sample variance :math:`s^2` of the scores of the folds. Of few folds
+    that can be far too small by chance: with three it has two degrees of freedom. So the error is
+    not smaller than what the rows of the folds and the Monte Carlo draws show by themselves:
+
+    .. math:: \\mathrm{se}^2 = \\max\\left\\{\\left(\\frac{1}{k} +
+        \\frac{n_\\mathrm{test}}{n_\\mathrm{train}}\\right) s^2, \\;
+        \\frac{1}{k^2} \\sum_i \\left(\\mathrm{se}_i^2 + \\mathrm{mcse}_i^2\\right)\\right\\}
+
+    `mcse` is None without Monte Carlo, or if in one fold there is too little of it to tell. `se` is
+    None for a single fold without an error over its rows.
+    """
     count = len(scores)
     if count == 0:
         return Mean(math.nan, None, None)
     values = np.array([score.value for score in scores])
-    noise = [score.mcse for score in scores if score.mcse is not None]
-    mcse = math.hypot(*noise) / count if noise else None
-    if count == 1:
-        return Mean(float(values[0]), mcse, None)
-    overlap = sum(fold.test for fold in folds) / sum(fold.train for fold in folds)
-    se = math.sqrt(float(values.var(ddof=1)) * (1 / count + overlap))
-    return Mean(float(values.mean()), mcse, se)
+    mcse, rows = _joined([score.mcse for score in scores]), _joined([score.se for score in scores])
+    among = None
+    if count > 1:
+        overlap = sum(fold.test for fold in folds) / sum(fold.train for fold in folds)
+        among = math.sqrt(float(values.var(ddof=1)) * (1 / count + overlap))
+    known = among is not None or rows is not None
+    se = max(among or 0.0, math.hypot(rows or 0.0, mcse or 0.0)) if known else None
+    return Mean(float(values.mean()), mcse or None, se)
+
+
+def _joined(errors: Sequence[float | None]) -> float | None:
+    """The error of a mean of independent values; None if one of theirs is not known."""
+    known = [error for error in errors if error is not None]
+    return math.hypot(*known) / len(errors) if len(known) == len(errors) else None
 
 
 def _values(scores: Scores | None) -> dict[str, float]:

@@ -24,7 +24,9 @@ _EXPERTS = """estimators : list, optional
         are fitted on the rows that are not held out. Experts see the `X` that this estimator sees:
         after a scaler in a pipeline, scaled inputs. `clone`, and so `GridSearchCV` and
         `cross_val_score`, makes fitted regressors unfitted: wrap them in
-        `sklearn.frozen.FrozenEstimator` to keep them as they are.
+        `sklearn.frozen.FrozenEstimator` to keep them as they are. A fitted regressor is known by
+        attributes that end in an underscore, as scikit-learn's have; one without them would be
+        fitted again: freeze it, or give its predictions as a callable.
     hold_out : float
         The share of the rows from which the fusion is learned, where experts are trained here.
         They are drawn at random, and no expert sees them. Where all experts are trained already,
@@ -56,7 +58,7 @@ class Fused:
 
     def _forget(self) -> None:
         """A fit that fails must not leave the experts of an earlier one."""
-        for name in ("experts_", "model_", "learned_"):
+        for name in ("experts_", "weight_rows_", "model_", "learned_"):
             self.__dict__.pop(name, None)
 
     def _gather(self, X: Any, rows: _Array, y: _Array, mean: Any, std: Any, seed: int) -> Gathered:

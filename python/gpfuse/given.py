@@ -71,6 +71,9 @@ def from_tables(mean: Any, std: Any, rows: int, known: list[str] | None = None) 
     names = known if known is not None and known != numbered(experts) else None
     for what, table in (("mean", mean), ("std", std)):
         found = _names(table)
+        # Columns may be called like experts that have numbers for names; then they are meant.
+        if found is not None and known is not None and sorted(found) == sorted(known):
+            names = known
         if names is not None and found is not None and found != names:
             expected, had = (", ".join(f"`{name}`" for name in all) for all in (names, found))
             raise ValueError(f"{what}: the columns are {had}: expected the experts {expected}")
@@ -93,7 +96,8 @@ def _names(table: Any) -> list[str] | None:
 
 def _matrix(what: str, values: Any) -> _Array:
     try:
-        found = np.ascontiguousarray(values, dtype=np.float64)
+        # A copy: what is learned from it must not change with the caller's array.
+        found = np.array(values, dtype=np.float64, order="C", copy=True)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what}: {error}: give numbers") from error
     if np.ndim(values) != 2 or found.shape[1] == 0:

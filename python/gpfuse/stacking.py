@@ -33,6 +33,14 @@ _OWN = """experts : int
         Own inputs: those of each expert, by number or name."""
 
 
+# The engine calls them otherwise, and would blame settings of the weights.
+_CHOICES = {
+    "partition": ("random", "kmeans", "contiguous", "kernels", "inputs"),
+    "expert_kernel": ("rbf", "matern12", "matern32", "matern52"),
+    "expert_objective": ("map", "marginal-likelihood"),
+}
+
+
 @dataclass(eq=False, repr=False)
 class Stacking(Fused, Sampled):
     """A model of the weights of experts that are known already."""
@@ -68,6 +76,8 @@ class Stacking(Fused, Sampled):
             return self._infer(rows, target, name_of_target(y), more)
         seed = seed_of(self.random_state)
         own, said = self._gather(X, rows, target, mean, std, seed)
+        refuse_constant(target, own)
+        self.weight_rows_ = own
         return self._infer(
             rows[own],
             target[own],
@@ -79,6 +89,11 @@ class Stacking(Fused, Sampled):
 
     def _expert_settings(self) -> dict[str, Any]:
         """How the engine makes experts."""
+        for name, values in _CHOICES.items():
+            given = getattr(self, name)
+            if given not in values and not (given is None and name == "expert_kernel"):
+                known = ", ".join(f'"{value}"' for value in values)
+                raise ValueError(f"{name}: there is no {given!r}: use one of {known}")
         lists = self.expert_inputs or []
         return {
             "partition": self.partition,
@@ -135,6 +150,15 @@ class Stacking(Fused, Sampled):
         return self._weigh(X, level, mean, std)
 
 
+def refuse_constant(y: _Array, own: NDArray[np.intp]) -> None:
+    """Refuse rows held out for the weights that have one target, where not all rows have."""
+    if len(own) < len(y) and np.ptp(y[own]) == 0 < np.ptp(y):
+        raise ValueError(
+            f"hold_out: the {len(own)} held-out targets are all {y[own][0]:g}: use a larger share "
+            "or another random_state"
+        )
+
+
 def box_around(rows: _Array, own: NDArray[np.intp], box: float) -> float:
     """`box`, in half-ranges of the rows `own`, made as many times wider as spans all rows.
 
@@ -166,6 +190,9 @@ class BHS(Stacking):
     {shared}
     experts_ : list of pairs of a name and an expert
         The experts, trained; only with `estimators`.
+    weight_rows_ : array of int
+        The numbers of the rows of the fit, from 0, that the weights were learned from: those held
+        out with `estimators`, or all; not where the experts are trained here.
     """
 
     _method: ClassVar[str] = "bhs"
@@ -195,6 +222,9 @@ class PBHS(Stacking):
     {shared}
     experts_ : list of pairs of a name and an expert
         The experts, trained; only with `estimators`.
+    weight_rows_ : array of int
+        The numbers of the rows of the fit, from 0, that the weights were learned from: those held
+        out with `estimators`, or all; not where the experts are trained here.
     """
 
     plain: bool = False

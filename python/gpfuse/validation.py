@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, indexable
 
 from .comparison import Sweep
-from .engine import seed_of
+from .engine import SEEDS, seed_of
 from .errors import without_warnings
 from .executors import as_job, cancelling, executor_of, place, submit
 from .folds import CrossValidation, Fold
@@ -44,10 +44,10 @@ def cross_validate(
     cv : int, scikit-learn splitter, or iterable of (train, test)
         Folds: a number means shuffled ones.
     executor : concurrent.futures.Executor or Dask client, optional
-        Where the jobs run; here and now if not given. On an executor an estimator with
+        Where the jobs run; here and now if not given. On an executor an estimator or expert with
         `threads=None` uses one thread, so that jobs do not fight for cores.
     random_state : int, RandomState, Generator or None
-        Shuffles the rows, and is the seed of estimators that have none.
+        Shuffles the rows, and is the seed of estimators, and of experts in them, that have none.
     progress : bool, optional
         A bar on a terminal and in notebooks if not given.
     """
@@ -95,7 +95,7 @@ def sweep(
         with cancelling(jobs):
             for estimator in named.values():
                 for i, (train, test) in enumerate(folds):
-                    one = _prepared(estimator, seed + i, alone=executor is None)
+                    one = _prepared(estimator, (seed + i) % SEEDS, alone=executor is None)
                     jobs.append(_submitted(where, data, one, train, test))
                     if bar is not None:
                         jobs[-1].add_done_callback(lambda _: bar.update())
@@ -154,11 +154,22 @@ def _words(error: Exception) -> str:
 def _prepared(estimator: Any, seed: int, alone: bool) -> Any:
     """A copy for one job: seeded, without bars of its own, and on executors with one thread."""
     copy = clone(estimator)
-    instead = {"random_state": seed, "progress": False} | ({} if alone else {"threads": 1})
+    _fill(copy, {"random_state": seed, "progress": False} | ({} if alone else {"threads": 1}))
+    return copy
+
+
+def _fill(copy: Any, instead: dict[str, Any]) -> None:
+    """Set parameters that are None, also those of experts in lists, which have no names there."""
     own = copy.get_params(deep=True)
     open_ones = {name: name.rsplit("__", 1)[-1] for name, value in own.items() if value is None}
     copy.set_params(**{name: instead[last] for name, last in open_ones.items() if last in instead})
-    return copy
+    lists = [value for value in own.values() if isinstance(value, list | tuple)]
+    for entry in (entry for values in lists for entry in values):
+        expert = entry[-1] if isinstance(entry, tuple) and entry else entry
+        # What is frozen is not a copy but the caller's own: cloning gives back the same.
+        settable = hasattr(expert, "get_params") and not isinstance(expert, type)
+        if settable and clone(expert, safe=False) is not expert:
+            _fill(expert, instead)
 
 
 def _by_name(estimators: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import BayesianRidge
@@ -158,6 +159,18 @@ def test_bma_weighs_by_marginal_likelihoods_in_the_units_of_y():
     assert_allclose(model.weights_, [0.5, 0.5], atol=1e-6)
 
 
+def test_bma_refuses_experts_of_different_rows():
+    X, y = rows(30)
+    one, other = (gf.GP(random_state=0, starts=1).fit(X[:n], y[:n]) for n in (30, 20))
+    scikit = GaussianProcessRegressor(RBF() + WhiteKernel(0.1)).fit(X[:20], y[:20])
+    for second in (other, scikit, FrozenEstimator(other)):
+        with pytest.raises(ValueError, match=r"different numbers of rows \(`a` 30, `b` 20\)"):
+            gf.Baseline("bma", estimators=[("a", one), ("b", second)]).fit(X, y)
+    parts = gf.fit_experts([(X[:15], y[:15]), (X[15:], y[15:])], starts=1)
+    with pytest.raises(ValueError, match="expert `partitionexpert-1` was trained on a partition"):
+        gf.Baseline("bma", estimators=parts).fit(X, y)
+
+
 # ---- experts of our own, scikit-learn, names
 
 
@@ -180,6 +193,19 @@ def test_unfitted_experts_are_fitted_within_cross_validation():
     gp = GaussianProcessRegressor(RBF() + WhiteKernel(0.1))
     model = gf.Baseline(estimators=[gp, BayesianRidge()], random_state=0)
     assert (cross_val_score(model, X, y, cv=3) > 0.7).all()
+
+
+def test_what_was_learned_does_not_change_with_the_arrays_of_the_caller():
+    X, y = rows()
+    said = tables(X)
+    model = gf.Baseline("stacking").fit(X, y, **said)
+    dist = model.predict_dist(X, **said)
+    expected = model.predict_dist(X, **tables(X)).logpdf(y)
+    said["mean"][:, 0] += 5.0
+    assert_array_equal(dist.logpdf(y), expected)
+    # A copy learns again from what the fit was given.
+    copy = pickle.loads(pickle.dumps(model))
+    assert_array_equal(copy.predict_dist(X, **tables(X)).logpdf(y), expected)
 
 
 def test_columns_of_frames_are_names():

@@ -133,6 +133,26 @@ def test_experts_made_elsewhere_are_asked_or_given() -> None:
         given.to_datatree(samples=5)
 
 
+def test_experts_that_use_names_are_asked_with_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = _rows(40)
+    table = pandas.DataFrame(X, columns=["depth"])
+
+    def sine(X):
+        return np.sin(2 * X["depth"]), np.full(len(X), 0.3)
+
+    def flat(X):
+        return np.zeros(len(X)), np.ones(len(X))
+
+    short = {"chains": 1, "warmup": 20, "draws": 20, "size": 8, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gf.ConvergenceWarning)
+        model = gf.BHS(estimators=[sine, flat], progress=False, **short).fit(table, y)
+    drawn = model.to_datatree(samples=3)["posterior_predictive"]["y"]
+    same = model.to_datatree(table, samples=3)["predictions"]["y"]
+    assert np.array_equal(drawn, same)
+
+
 def test_what_is_wrong_is_named(fitted: gf.PoGPE, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="samples: -1 is negative"):
         fitted.to_datatree(samples=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -134,7 +135,16 @@ def test_pipelines_and_searches(data: gf.Simulated) -> None:
         ({"priors": {"mu": {"length": 1}}}, "unknown field `length`"),
         ({"experts": 9}, "9 experts for 3 rows"),
         ({"random_state": -1}, "random_state: -1 is negative"),
-        ({"omega": [[1.0, 2.0, 3.0]], "X": np.eye(3)[:, :2]}, "omega|frequencies"),
+        ({"random_state": 2**64}, r"random_state: 18446744073709551616 is too large"),
+        ({"omega": np.ones((2, 5)), "X": np.eye(3)[:, :2]}, r"\(frequencies, 2\).*\(2, 5\)"),
+        ({"omega": np.ones(4), "X": np.eye(3)[:, :2]}, r"omega: expected .* found \(4,\)"),
+        ({"omega": [[1.0, 2.0]]}, r"\(frequencies, 1\), one column .* found \(1, 2\)"),
+        ({"box": np.nan}, "^box: nan is no finite number"),
+        ({"target_accept": np.float32("inf")}, "^target_accept: inf is no finite number"),
+        ({"priors": {"mu": {"ell": np.nan}}}, r"^priors.mu.ell: nan is no finite number"),
+        ({"threads": 0}, "threads: 0 is no number of threads: use 1 or more"),
+        ({"threads": True}, "threads: True is no number"),
+        ({"threads": 2.0}, "threads: 2.0 is no number"),
     ],
 )
 def test_bad_input_is_a_value_error(change: dict[str, Any], words: str) -> None:
@@ -142,6 +152,44 @@ def test_bad_input_is_a_value_error(change: dict[str, Any], words: str) -> None:
     y = change.pop("y", [0.0, 1.0, 0.5])
     with pytest.raises(ValueError, match=words):
         gf.PoGPE(**({"experts": 2} | SHORT | change)).fit(X, y)
+
+
+def test_flat_frequencies_are_those_of_one_input(data: gf.Simulated) -> None:
+    flat, rows = (
+        gf.HetGP(omega=omega, **SHORT).fit(data.X, data.y).predict(data.X)
+        for omega in ([0.5, 1.0, 2.0], [[0.5], [1.0], [2.0]])
+    )
+    assert np.array_equal(flat, rows)
+
+
+def test_outcomes_may_be_a_column(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
+    p = pogpe.predict_dist(data.X)
+    column = p.evaluate(pd.DataFrame({"y": data.y}))
+    assert np.array_equal(column.losses, p.evaluate(data.y).losses)
+    assert np.array_equal(p.evaluate(data.y.astype(object)).losses, column.losses)
+    for wrong in (np.zeros((80, 2)), ["a"] * 80, [None] * 79 + ["a"], [{}] * 80):
+        with pytest.raises(ValueError, match=r"^y: .*: give one number per row"):
+            p.evaluate(wrong)
+
+
+def test_what_does_not_pickle_says_what_does(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
+    stop = pickle.loads(pickle.dumps(gf.Interrupted("stopped", pogpe)))
+    assert isinstance(stop, gf.Interrupted) and str(stop) == "stopped"
+    expected = pogpe.predict(data.X)
+    np.testing.assert_allclose(stop.estimator.predict(data.X), expected, atol=1e-12)
+    with pytest.raises(TypeError, match="pickle the estimator, or take arrays"):
+        pickle.dumps(pogpe.predict_dist(data.X))
+
+
+def test_simulations_take_any_random_state() -> None:
+    same = gf.simulate(5, random_state=np.int64(3)).y
+    assert np.array_equal(same, gf.simulate(5, random_state=3).y)
+    states = [np.random.RandomState(0), np.random.default_rng(0), None]
+    assert len({gf.simulate(np.int64(5), random_state=s).y.tobytes() for s in states}) == 3
+    with pytest.raises(ValueError, match="random_state: -1 is negative"):
+        gf.simulate(5, random_state=-1)
+    with pytest.raises(ValueError, match="low: nan is no finite number"):
+        gf.simulate(5, low=np.nan)
 
 
 def test_bad_use_is_refused(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
@@ -153,6 +201,9 @@ def test_bad_use_is_refused(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
         pogpe.predict([[np.nan]])
     with pytest.raises(ValueError, match=r"quantile 1\.5 is out of range"):
         pogpe.predict_dist(data.X).quantile([0.5, 1.5])
+    for level in (0.0, 1.0, 90, np.nan):
+        with pytest.raises(ValueError, match=rf"^level: {level} is out of range"):
+            pogpe.predict_dist(data.X).interval(level)
     with pytest.raises(ValueError, match="expected 80 rows, found 3"):
         pogpe.predict_dist(data.X).logpdf([1.0, 2.0, 3.0])
     with pytest.raises(TypeError, match="settings"):

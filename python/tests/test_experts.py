@@ -156,6 +156,37 @@ def test_copies_work_without_the_executor(here: list[Any]) -> None:
     assert bits([expert.gather() for expert in pickle.loads(pickle.dumps(experts))]) == here
 
 
+@pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame])
+def test_rows_in_memory_are_copied(frame: Any, here: list[Any]) -> None:
+    given = [(frame(x), y) for x, y in (rows(i) for i in range(PARTS))]
+    experts = gf.fit_experts(given, random_state=3)
+    for x, y in given:
+        x *= 2.0
+        y += 1.0
+    new = worker_side._Kept(room=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker_side, "_KEPT", new)
+        assert bits(experts) == here
+
+
+def test_a_job_may_ask_experts_of_its_own_pool(here: list[Any]) -> None:
+    """The only thread of the pool runs the job, so nobody else could answer."""
+    found: list[Any] = []
+
+    def run() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            sources = [rows(i) for i in range(PARTS)]
+            experts = gf.fit_experts(sources, executor=pool, random_state=3)
+            found.append(pool.submit(bits, experts).result())
+            found.append(bits(pool.submit(lambda: [e.gather() for e in experts]).result()))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert found == [here, here]
+
+
 def test_experts_outlive_their_pool(here: list[Any]) -> None:
     with ThreadPoolExecutor(1) as pool:
         experts = gf.fit_experts([rows(i) for i in range(PARTS)], executor=pool, random_state=3)

@@ -55,6 +55,7 @@ def test_bands_of_weights_hold_the_interval(fitted, rows) -> None:
     X, _ = rows
     ax = gf.plot_weights(fitted, X, level=0.5)
     found = fitted.weights(X, level=0.5)
+    assert len(ax.collections) == 2
     for k, band in enumerate(ax.collections):
         heights = band.get_paths()[0].vertices[:, 1]
         assert np.isclose(heights.min(), found.low[:, k].min())

@@ -116,13 +116,29 @@ def test_bad_settings_of_own_experts_are_named():
         ({"along": 1}, "along: there is no input 1"),
         ({"partition": "inputs", "expert_inputs": [[0]]}, "1 lists of inputs for 3 experts"),
         ({"hold_out": 1.0}, "hold_out"),
-        ({"partition": "halves"}, "partition"),
-        ({"expert_kernel": "linear"}, "kernel"),
+        ({"partition": "halves"}, "^partition: there is no 'halves': use one of \"random\""),
+        ({"expert_kernel": "linear"}, "^expert_kernel: there is no 'linear': use one of \"rbf\""),
+        ({"expert_objective": "loo"}, "^expert_objective: there is no 'loo': use one of \"map\""),
+        ({"expert_inputs": [[0]] * 3}, "use partition inputs"),
     ]:
         with pytest.raises(ValueError, match=words):
             gf.PBHS(**wrong, **FAST).fit(X, y)
     with pytest.raises(ValueError, match=r"hold_out: 1.5 must lie between 0 and 1"):
         gf.PBHS(estimators=[Recorder(), west], hold_out=1.5, **FAST).fit(X, y)
+
+
+def test_rows_for_the_weights_are_two_or_more_and_differ():
+    """Three rows of 80 have another target: with this seed a share of 0.05 misses them."""
+    X, _ = rows()
+    y = np.zeros(80)
+    y[:3] = 1.0
+    words = "hold_out: the 4 held-out targets are all 0: use a larger share or another random_state"
+    with pytest.raises(ValueError, match=words):
+        gf.BHS(estimators=[Recorder(), east], hold_out=0.05, **FAST).fit(X, y)
+    X, y = rows()
+    tiny = FAST | {"chains": 1, "warmup": 20, "draws": 20}
+    model = gf.BHS(estimators=[Recorder(), east], hold_out=0.001, **tiny).fit(X, y)
+    assert len(model.weight_rows_) == 2
 
 
 def test_a_failed_fit_leaves_nothing_of_an_earlier_one():

@@ -40,6 +40,7 @@ def test_experts_are_fitted_on_the_rows_that_are_not_held_out():
     assert len(asked) == 1
     assert len(asked[0]) == 20
     assert_array_equal(np.sort([*asked[0], *experts[1].seen_]), np.sort(X[:, 0]))
+    assert_array_equal(X[model.weight_rows_, 0], asked[0])
     again = clone(model).fit(X, y)
     assert_array_equal(again.experts_[1][1].seen_[:30], experts[1].seen_[:30])
     other = clone(model).set_params(random_state=1).fit(X, y)
@@ -99,6 +100,25 @@ def test_frozen_experts_survive_a_clone_and_others_do_not():
     assert len(model.experts_[0][1].seen_) == 5
     thawed = clone(gf.PBHS(estimators=[ready, east], **FAST)).fit(X, y)
     assert len(thawed.experts_[0][1].seen_) == 64
+
+
+class Private(Recorder):
+    """A regressor whose state has names of its own."""
+
+    def fit(self, X, y):
+        self._rows = len(X)
+        return self
+
+
+def test_frozen_experts_need_not_name_their_state_as_scikit_learn_does():
+    X, y = rows()
+    tiny = FAST | {"chains": 1, "warmup": 20, "draws": 20}
+    ready = Private().fit(X[:5], y[:5])
+    model = gf.BHS(estimators=[FrozenEstimator(ready), east], **tiny).fit(X, y)
+    assert ready._rows == 5
+    assert len(model.weight_rows_) == 80
+    with pytest.raises(ValueError, match="expert `private` was frozen before its fit"):
+        gf.BHS(estimators=[FrozenEstimator(Private()), east], **tiny).fit(X, y)
 
 
 def test_scikit_learn_searches_and_pipelines_take_it():

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
@@ -28,9 +29,18 @@ DATA = gf.simulate(60, random_state=1)
 SMALL: dict[str, Any] = {"chains": 2, "warmup": 40, "draws": 40}
 
 
-def fold(value: float, mcse: float | None = None, train: int = 20, test: int = 10) -> Fold:
-    score = Score(value, mcse, None)
-    return Fold(Scores(score, score, score, score, {}, np.zeros(test)), True, 1.0, train, test)
+def fold(
+    value: float,
+    mcse: float | None = None,
+    train: int = 20,
+    test: int = 10,
+    se: float | None = None,
+    losses: Any = None,
+    converged: bool | None = True,
+) -> Fold:
+    score = Score(value, mcse, se)
+    own = np.zeros(test) if losses is None else losses
+    return Fold(Scores(score, score, score, score, {}, own), converged, 1.0, train, test)
 
 
 def failed(words: str = "ValueError: no") -> Fold:
@@ -102,7 +112,57 @@ def test_the_error_accounts_for_overlap() -> None:
     assert noisy.mcse == pytest.approx(2.5)
     single = CrossValidation([fold(1)]).nlpd
     assert (single.value, single.mcse, single.se) == (1.0, None, None)
-    assert str(usual) == "2.333 +- 0.88 (folds)"
+    assert str(usual) == "2.333 +- 0.88 (in all)"
+
+
+def test_folds_that_agree_by_chance_do_not_make_a_small_error() -> None:
+    """The error is not below that of the rows and the draws: here 3 and 4 over two folds."""
+    for errors, expected in [((3.0, 4.0), 2.5), ((3.0, None), 1.5), ((None, 4.0), 2.0)]:
+        se, mcse = errors
+        folds = [fold(v, mcse=mcse, se=se) for v in (1.0, 1.0)]
+        assert CrossValidation(folds).nlpd.se == pytest.approx(math.sqrt(2) * expected)
+    wide = CrossValidation([fold(v, mcse=0.1, se=0.1) for v in (0.0, 9.0)]).nlpd
+    assert wide.se == pytest.approx(math.sqrt(81 / 2 * (1 / 2 + 1 / 2)))
+    assert CrossValidation([fold(1.0, mcse=4.0, se=3.0)]).nlpd.se == pytest.approx(5.0)
+
+
+def test_rows_and_draws_are_in_the_error_of_a_difference() -> None:
+    """The folds agree on the difference of 1; the rows of each scatter, and so do the draws."""
+    rng = np.random.default_rng(0)
+    hard, apart = 100 * rng.normal(size=(3, 10)), rng.normal(size=10)
+    apart += 1 - apart.mean()
+    draws = 0.2
+    found = Sweep(
+        {
+            "a": CrossValidation([fold(h.mean(), mcse=draws, losses=h) for h in hard]),
+            "b": CrossValidation([fold(h.mean() + 1, mcse=draws, losses=h + apart) for h in hard]),
+        }
+    )
+    one = found.difference("b", "a")
+    rows = apart.std(ddof=1) / math.sqrt(10) / math.sqrt(3)
+    noise = draws * math.sqrt(2 / 3)
+    assert one.value == pytest.approx(1.0)
+    assert one.mcse == pytest.approx(noise)
+    assert one.se == pytest.approx(math.hypot(rows, noise))
+    # Single rows are kept for the NLPD only; of the other scores the draws are in the error.
+    assert found.difference("b", "a", "crps").se == pytest.approx(noise)
+    itself = found.difference("a", "a")
+    assert (itself.value, itself.se, itself.mcse) == (0.0, 0.0, None)
+    frame = found.to_pandas()
+    assert frame["difference_mcse"].loc[found.ranked[1]] == pytest.approx(noise)
+
+
+def test_too_few_draws_to_tell_is_not_no_error() -> None:
+    """A model without chains has no Monte Carlo error; chains may be too short to have one."""
+    exact = CrossValidation([fold(v, converged=None) for v in (1.0, 2.0)])
+    known = CrossValidation([fold(v, mcse=0.3) for v in (1.0, 2.0)])
+    short = CrossValidation([fold(1.0, mcse=0.3), fold(2.0)])
+    assert exact.nlpd.mcse is None
+    assert short.nlpd.mcse is None
+    found = Sweep({"exact": exact, "known": known, "short": short})
+    assert found.difference("known", "exact").mcse == pytest.approx(0.3 / math.sqrt(2))
+    assert found.difference("short", "exact").mcse is None
+    assert found.difference("known", "short").mcse is None
 
 
 def test_hard_folds_are_not_in_the_error_of_a_difference() -> None:
@@ -220,6 +280,21 @@ def test_jobs_on_executors_have_one_thread_unless_told() -> None:
         assert seen(Spy(), pool) == [(1, 5), (1, 6)]
         assert seen(Spy(threads=2, random_state=9), pool) == [(2, 9), (2, 9)]
     assert seen(Spy(), None) == [(None, 5), (None, 6)]
+
+
+def test_experts_in_lists_are_seeded_as_well() -> None:
+    """Copies only: what is frozen, and the caller's own, stay as they are."""
+    frozen = Spy(starts=1).fit(DATA.X, DATA.y)
+    inner = gf.Baseline(estimators=[Spy(starts=1)])
+    model = gf.Baseline(estimators=[("a", Spy(starts=1)), inner, FrozenEstimator(frozen)])
+    for threads, executor in [(1, ThreadPoolExecutor(1)), (None, None)]:
+        Spy.seen.clear()
+        found = gf.cross_validate(model, DATA.X, DATA.y, cv=2, executor=executor, random_state=5)
+        assert not found.notes
+        assert sorted(Spy.seen, key=str) == [(threads, 5)] * 2 + [(threads, 6)] * 2
+    assert model.estimators[0][1].random_state is None
+    assert inner.estimators[0].random_state is None
+    assert frozen.random_state is None
 
 
 def test_jobs_do_not_wait_for_their_own_pool() -> None:
