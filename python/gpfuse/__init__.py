@@ -42,6 +42,8 @@ _HOME = {
     "PartitionExpert": "experts",
     "cross_validate": "validation",
     "sweep": "validation",
+    "CrossValidation": "folds",
+    "Sweep": "comparison",
     "plot_weights": "plots",
     "plot_prediction": "plots",
 }
@@ -51,6 +53,7 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from .baseline import RULES as RULES
     from .baseline import Baseline as Baseline
+    from .comparison import Sweep as Sweep
     from .datasets import Simulated as Simulated
     from .datasets import simulate as simulate
     from .distribution import Distribution as Distribution
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from .experts import PartitionExpert as PartitionExpert
     from .experts import fit_experts as fit_experts
     from .files import load as load
+    from .folds import CrossValidation as CrossValidation
     from .gp import GP as GP
     from .joint import HetGP as HetGP
     from .joint import MoGPE as MoGPE

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _gpfuse
 from .distribution import Distribution
 from .engine import omega_of, seed_of, threads_of, to_json
 from .errors import Interrupted, in_python, spoken, warn_convergence
 from .progress import Bars, wanted
+from .rows import new_rows, numbered, refuse_other_order, training_rows
 from .scores import Scores
 from .weights import Weights
 
@@ -171,19 +172,10 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _training(self, X: Any, y: Any) -> tuple[_Array, _Array]:
         """Checked rows; the names of the columns are noted on the way."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-            y_numeric=True,
-        )
+        rows = training_rows(self, X, y)
         # From here on nothing of an earlier fit holds.
         self.__dict__.pop("model_", None)
-        return np.ascontiguousarray(X), np.ascontiguousarray(y, dtype=np.float64)
+        return rows
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -191,22 +183,8 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _new_rows(self, X: Any) -> _Array:
         """Checked rows of a fitted model."""
         check_is_fitted(self)
-        self._refuse_other_order(X)
-        X = validate_data(
-            self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
-        )
-        return np.ascontiguousarray(X)
-
-    def _refuse_other_order(self, X: Any) -> None:
-        """scikit-learn compares names where a fit had some; a file cannot tell that `x0`, `x1`, ...
-        were names."""
-        found = [str(name) for name in getattr(X, "columns", [])]
-        own = self.model_.inputs
-        if found != own and sorted(found) == sorted(own):
-            raise ValueError(
-                f"The feature names should match those of the fit: found {', '.join(found)}, "
-                f"expected {', '.join(own)}: give the columns in this order"
-            )
+        refuse_other_order(X, self.model_.inputs)
+        return new_rows(self, X)
 
     def _infer(self, X: _Array, y: _Array, target: str, more: Any = None, **given: Any) -> Self:
         """Sample the posterior with `more` settings; `given` goes to the engine as it is."""
@@ -225,8 +203,11 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if not isinstance(stopped, KeyboardInterrupt):
                 raise stopped
             (chains, draws), all_of_it = model.draws, f"{self.chains} x {self.draws}"
-            words = f"stopped: kept {chains} x {draws} of {all_of_it} draws in `.estimator`"
-            raise Interrupted(words, self) from stopped
+            words = (
+                f"stopped: kept {chains} x {draws} of {all_of_it} draws. To go on with them: "
+                "`except gf.Interrupted as stop: model = stop.estimator`"
+            )
+            raise Interrupted(words, self) from None
         warn_convergence(self.diagnostics_["warnings"], stacklevel=3)
         return self
 
@@ -262,9 +243,9 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             found = self.model_.predict(rows, threads, rao_blackwell=rao_blackwell, **said)
         if outside := self.model_.outside(rows):
             warnings.warn(
-                f"{len(outside)} of {len(rows)} rows (first: row {outside[0] + 1}) lie near the wall "
-                "of the Hilbert basis' box or beyond it, where predictions fall to the prior or mean "
-                'nothing: fit on a wider range, with a larger box, or with basis="rff"',
+                f"{len(outside)} of {len(rows)} rows (first: row {outside[0] + 1}) lie near the "
+                "wall of the Hilbert basis' box or beyond it, where predictions fall to the prior "
+                'or mean nothing: fit on a wider range, with a larger box, or with basis="rff"',
                 stacklevel=3,
             )
         return Distribution(found)
@@ -315,11 +296,6 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         return datatree(self, X, samples=samples, random_state=random_state, **said)
-
-
-def numbered(inputs: int) -> list[str]:
-    """The names of inputs that have none."""
-    return [f"x{i}" for i in range(inputs)]
 
 
 def name_of_target(y: Any) -> str:

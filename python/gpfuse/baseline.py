@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _gpfuse
 from .adapters import Experts, held_out
@@ -19,6 +19,7 @@ from .engine import seed_of, threads_of
 from .expert import PartitionExpert
 from .fused import Fused, Gathered
 from .gp import GP
+from .rows import new_rows, training_rows
 
 RULES: tuple[str, ...] = tuple(_gpfuse.rules())
 """The names of all rules."""
@@ -96,10 +97,7 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         if self.rule not in RULES:
             raise ValueError(f"rule: there is no `{self.rule}`: use one of {', '.join(RULES)}")
-        rows, target = validate_data(
-            self, X, y, dtype=np.float64, order="C", ensure_min_samples=2, y_numeric=True
-        )
-        rows, target = np.ascontiguousarray(rows), np.ascontiguousarray(target, dtype=np.float64)
+        rows, target = training_rows(self, X, y)
         self._forget()
         seed = seed_of(self.random_state)
         if self.estimators is None and mean is None and std is None:
@@ -159,8 +157,9 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, mean: Any = None, std: Any = None, rao_blackwell: bool = False
     ) -> Distribution:
         check_is_fitted(self, "learned_")
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        said = self._said(X, np.ascontiguousarray(rows), mean, std, self.names_)
+        rows = new_rows(self, X)
+        # Experts of our own were trained on plain rows.
+        said = self._said(rows if self.estimators is None else X, rows, mean, std, self.names_)
         fused = self.learned_.fuse(said.mean, said.std, threads_of(self.threads))
         return Distribution(fused)
 

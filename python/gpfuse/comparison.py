@@ -14,7 +14,7 @@ from .scores import Score
 from .table import aligned, with_error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """Several estimators on the same folds."""
 
@@ -63,7 +63,7 @@ class Sweep:
             rows.append(row | {"notes": found.notes})
         return pandas().DataFrame(rows, index=pandas().Index(self.ranked, name="estimator"))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = []
         for name in self.ranked:
             found = self.results[name]

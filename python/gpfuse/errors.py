@@ -37,11 +37,14 @@ class Interrupted(KeyboardInterrupt):
 
 def spoken(words: str) -> str:
     """Advice of the command line in the words of Python: `--max-depth 12` is `max_depth=12`."""
-    flag = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9][0-9.]*[0-9]|[0-9]))?")
+    value = r"[0-9][0-9.]*[0-9]|[0-9]|(?:hilbert|rff|exact|nuts|stack|auto|plain|inputs|none)\b"
+    flag = re.compile(rf"--([a-z]+(?:-[a-z]+)*)(?: ({value}))?( (?=--))?")
 
     def parameter(found: re.Match[str]) -> str:
-        name = found[1].replace("-", "_")
-        return f"{name}={found[2]}" if found[2] else name
+        name, value = found[1].replace("-", "_"), found[2]
+        if value is not None and not value[0].isdigit():
+            value = f'"{value}"'
+        return (name if value is None else f"{name}={value}") + (", " if found[3] else "")
 
     return flag.sub(parameter, words)
 

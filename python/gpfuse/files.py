@@ -8,8 +8,9 @@ import os
 import numpy as np
 
 from . import _gpfuse
-from .base import Sampled, numbered
+from .base import Sampled
 from .joint import HetGP, MoGPE, PoGPE
+from .rows import numbered
 from .stacking import BHS, PBHS
 
 _METHODS: dict[str, type[Sampled]] = {

@@ -46,7 +46,7 @@ class Mean(Score):
         return super().__str__().replace("(rows)", "(in all)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrossValidation:
     """The scores of one estimator on folds.
 
@@ -107,7 +107,7 @@ class CrossValidation:
             index=pandas().Index(range(len(self.folds)), name="fold"),
         )
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [
             [str(i), *_cells(fold.scores), f"{fold.seconds:.1f}", CrossValidation([fold])._word()]
             for i, fold in enumerate(self.folds)

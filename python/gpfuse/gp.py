@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _gpfuse
 from .distribution import Distribution
 from .engine import seed_of, threads_of, to_json
+from .rows import new_rows, training_rows
 from .scores import Scores
 
 _Array = NDArray[np.float64]
@@ -59,21 +60,10 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the hyperparameters and condition on the rows."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-            y_numeric=True,
-        )
+        rows, target = training_rows(self, X, y)
         # From here on nothing of an earlier fit holds.
         self.__dict__.pop("gp_", None)
-        self.gp_ = _gpfuse.Gp.fit(
-            np.ascontiguousarray(X), np.ascontiguousarray(y, dtype=np.float64), self._settings()
-        )
+        self.gp_ = _gpfuse.Gp.fit(rows, target, self._settings())
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -105,10 +95,7 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _moments(self, X: Any, noise: bool) -> tuple[_Array, _Array]:
         check_is_fitted(self)
-        X = validate_data(
-            self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False
-        )
-        return self.gp_.predict(np.ascontiguousarray(X), noise)
+        return self.gp_.predict(new_rows(self, X), noise)
 
     def predict(self, X: Any, return_std: bool = False, *, noise: bool = True) -> Any:
         """Means, and with `return_std` standard deviations of a new observation.

@@ -34,7 +34,7 @@ class Score:
         return " +- ".join([f"{self.value:.4g}", *errors])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scores:
     """All scores of predictions against outcomes."""
 
@@ -62,7 +62,7 @@ class Scores:
         coverage = {level: Score(**score) for level, score in pairs}
         return cls(**plain, coverage=coverage, losses=losses)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [
             f"{name.upper():5}{getattr(self, name)}" for name in ("nlpd", "crps", "rmse", "mae")
         ]

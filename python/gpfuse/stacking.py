@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Sampled, name_of_target, numbered
+from .base import Sampled, name_of_target
 from .distribution import Distribution
 from .engine import seed_of
 from .fused import Fused, refuse_own
+from .rows import numbered
 from .weights import Weights
 
 _Array = NDArray[np.float64]

@@ -50,6 +50,11 @@ def cross_validate(
         Shuffles the rows, and is the seed of estimators, and of experts in them, that have none.
     progress : bool, optional
         A bar on a terminal and in notebooks if not given.
+
+    Raises
+    ------
+    ValueError
+        If every fold failed, with the words of the first; some that failed are only noted.
     """
     found = sweep(
         {"": estimator},
@@ -60,7 +65,10 @@ def cross_validate(
         random_state=random_state,
         progress=progress,
     )
-    return found.results[""]
+    result = found.results[""]
+    if not result.done:
+        raise ValueError(f"all {len(result.folds)} folds failed: {result.folds[0].error}")
+    return result
 
 
 def sweep(

@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -121,8 +122,8 @@ def test_pipelines_and_searches(data: gf.Simulated) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"X": [[0.0], [np.nan], [1.0]]}, "row 2, input 1 is NaN"),
-        ({"X": [[0.0], [1.0], [-np.inf]]}, "row 3, input 1 is -inf"),
+        ({"X": [[0.0], [np.nan], [1.0]]}, "row 2, column `x0` is NaN"),
+        ({"X": [[0.0], [1.0], [-np.inf]]}, "row 3, column `x0` is -inf"),
         ({"y": [1.0, np.nan, 2.0]}, "NaN"),
         ({"y": [1.0, 1.0, 1.0]}, "the target is 1 in every row"),
         ({"y": [1.0, 2.0]}, "inconsistent numbers of samples"),
@@ -197,7 +198,7 @@ def test_bad_use_is_refused(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
         gf.PoGPE().predict(data.X)
     with pytest.raises(ValueError, match="2 features"):
         pogpe.predict(np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="row 1, input 1 is NaN"):
+    with pytest.raises(ValueError, match="row 1, column `x0` is NaN"):
         pogpe.predict([[np.nan]])
     with pytest.raises(ValueError, match=r"quantile 1\.5 is out of range"):
         pogpe.predict_dist(data.X).quantile([0.5, 1.5])
@@ -227,13 +228,32 @@ def test_outcomes_that_are_no_numbers_are_refused(pogpe: gf.PoGPE, data: gf.Simu
     for bad in (np.nan, np.inf):
         y = data.y.copy()
         y[6] = bad
-        with pytest.raises(ValueError, match="row 7: the outcome is (NaN|inf)"):
+        with pytest.raises(ValueError, match=r"row 7: the outcome is (NaN|inf)"):
             pogpe.evaluate(data.X, y)
 
 
 def test_advice_is_in_the_words_of_python() -> None:
-    assert spoken("Try (--max-depth 12) or --basis rff.") == "Try (max_depth=12) or basis rff."
-    assert spoken("(--warmup 1000 --draws 1000)") == "(warmup=1000 draws=1000)"
+    assert spoken("Try (--max-depth 12) or --basis rff.") == 'Try (max_depth=12) or basis="rff".'
+    assert spoken("(--warmup 1000 --draws 1000)") == "(warmup=1000, draws=1000)"
+    assert spoken("a deeper tree (--max-depth) costs") == "a deeper tree (max_depth) costs"
+
+
+def test_columns_that_hold_no_numbers_are_named(data: gf.Simulated) -> None:
+    table = pd.DataFrame({"x": data.X[:, 0], "when": pd.date_range("2026-01-01", periods=80)})
+    for model in (gf.HetGP(**SHORT), gf.GP(), gf.Baseline()):
+        with pytest.raises(ValueError, match="column `when` holds times"):
+            model.fit(table, data.y)
+        with pytest.raises(ValueError, match="column `kind` holds what is no number"):
+            model.fit(table[["x"]].assign(kind="a"), data.y)
+        with pytest.raises(ValueError, match="y holds times"):
+            model.fit(table[["x"]], table["when"])
+
+
+def test_the_rules_own_experts_do_not_miss_names(data: gf.Simulated) -> None:
+    table = pd.DataFrame(data.X, columns=["x"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gf.Baseline(random_state=0).fit(table, data.y).predict(table)
 
 
 def test_importing_is_light() -> None:

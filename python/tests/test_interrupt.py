@@ -44,7 +44,7 @@ def test_a_stopped_fit_keeps_its_draws() -> None:
     waited = []
     for _ in range(3):
         model = gf.HetGP(chains=2, warmup=50, draws=1_000_000, start="prior", random_state=0)
-        with Later(2.0) as later, pytest.raises(gf.Interrupted, match="kept [12] x") as stop:
+        with Later(2.0) as later, pytest.raises(gf.Interrupted, match=r"kept [12] x") as stop:
             model.fit(rows.X, rows.y)
         waited.append(time.monotonic() - later.sent)
         assert later.turns > 60, "other threads had to wait"

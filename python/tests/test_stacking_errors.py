@@ -119,7 +119,7 @@ def test_bad_settings_of_own_experts_are_named():
         ({"partition": "halves"}, "^partition: there is no 'halves': use one of \"random\""),
         ({"expert_kernel": "linear"}, "^expert_kernel: there is no 'linear': use one of \"rbf\""),
         ({"expert_objective": "loo"}, "^expert_objective: there is no 'loo': use one of \"map\""),
-        ({"expert_inputs": [[0]] * 3}, "use partition inputs"),
+        ({"expert_inputs": [[0]] * 3}, 'use partition="inputs"'),
     ]:
         with pytest.raises(ValueError, match=words):
             gf.PBHS(**wrong, **FAST).fit(X, y)

@@ -249,7 +249,8 @@ def test_chains_that_disagree_are_in_the_table_and_not_in_warnings() -> None:
 
 def test_a_broken_pool_is_a_failure_in_the_table() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = gf.cross_validate(Crash(), DATA.X, DATA.y, cv=2, executor=pool)
+        swept = gf.sweep({"crash": Crash()}, DATA.X, DATA.y, cv=2, executor=pool)
+    found = swept.results["crash"]
     assert [one.error is not None and "Broken" in one.error for one in found.folds] == [True, True]
     assert math.isnan(found.nlpd.value)
     assert "failed: BrokenProcessPool" in str(found)
@@ -266,8 +267,11 @@ class Refusing(Executor):
 
 
 def test_a_job_that_does_not_travel_is_a_failure_with_its_cause() -> None:
-    found = gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2, executor=Refusing())
-    assert [one.error for one in found.folds] == ["TypeError: an expert does not pickle"] * 2
+    swept = gf.sweep({"gp": gf.GP()}, DATA.X, DATA.y, cv=2, executor=Refusing())
+    words = "TypeError: an expert does not pickle"
+    assert [one.error for one in swept.results["gp"].folds] == [words] * 2
+    with pytest.raises(ValueError, match=f"all 2 folds failed: {words}"):
+        gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2, executor=Refusing())
 
 
 def test_jobs_on_executors_have_one_thread_unless_told() -> None:
