@@ -80,9 +80,9 @@ fn a_killed_fit_ends_in_the_same_bytes() {
 #[test]
 fn a_killed_fit_on_many_rows_ends_in_the_same_bytes() {
     let place = Place::empty();
-    place.done("simulate --n 3000 --out d.csv");
-    let fit = "fit d.csv --target y --method mogpe --experts 2 --size 12 --chains 2 --warmup 60 \
-               --draws 30 --max-depth 5 --start prior --combine equal --threads 2";
+    place.done("simulate --n 10000 --out d.csv");
+    let fit = "fit d.csv --target y --method het --frequencies 10 --chains 2 --warmup 60 --draws 30 \
+               --max-depth 5 --start prior --combine equal --threads 2";
     let mut run = place.command(&format!("{fit} --checkpoint ck --out killed.nc"));
     let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while kept(&place, "ck", "met-") == 0 && child.try_wait().unwrap().is_none() {
