@@ -70,7 +70,8 @@ pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
         kept.remove();
     }
     report(&saved, &out, y.len(), seconds, args.json)?;
-    if cancelled() {
+    // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
+    if cancelled() && folder.is_none() {
         return Ok(Outcome::Interrupted);
     }
     Ok(judged(&saved, args.strict))

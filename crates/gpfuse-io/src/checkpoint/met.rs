@@ -43,8 +43,8 @@ enum State {
     Reading(BufReader<File>),
     /// There is no file yet, and these are its first bytes.
     Trying { bytes: Vec<u8>, calls: usize, begun: Instant },
-    /// Records are added.
-    Writing { out: BufWriter<File>, flushed: Instant, synced: Instant },
+    /// Records are added; there were so many before the last that left the program.
+    Writing { out: BufWriter<File>, flushed: Instant, before: u64, synced: Instant },
     /// No more is kept.
     Over,
 }
@@ -109,7 +109,7 @@ impl Journal {
             Ok(file)
         };
         self.state = match open() {
-            Ok(file) => State::writing(file),
+            Ok(file) => State::writing(file, self.count),
             Err(e) => self.give_up(&e),
         };
     }
@@ -129,7 +129,7 @@ impl Journal {
             file.write_all(bytes)?;
             Ok(file)
         };
-        make().map_or_else(|e| self.give_up(&e), State::writing)
+        make().map_or_else(|e| self.give_up(&e), |file| State::writing(file, self.count))
     }
 }
 
@@ -139,9 +139,9 @@ impl State {
         State::Trying { bytes, calls: 0, begun: Instant::now() }
     }
 
-    fn writing(file: File) -> State {
-        let now = Instant::now();
-        State::Writing { out: BufWriter::with_capacity(1 << 16, file), flushed: now, synced: now }
+    fn writing(file: File, before: u64) -> State {
+        let (out, now) = (BufWriter::with_capacity(1 << 16, file), Instant::now());
+        State::Writing { out, flushed: now, before, synced: now }
     }
 }
 
@@ -204,12 +204,16 @@ impl Met for Journal {
             }
             return;
         }
-        let State::Writing { out, flushed, synced } = &mut self.state else { return };
+        let State::Writing { out, flushed, before, synced } = &mut self.state else { return };
+        let (limit, size) = (2.0 * self.fastest, self.size as f64);
+        let mut fast = false;
         let mut add = || -> std::io::Result<()> {
             out.write_all(record)?;
-            if flushed.elapsed() > FLUSHED {
+            let time = flushed.elapsed();
+            if time > FLUSHED {
                 out.flush()?;
-                *flushed = Instant::now();
+                fast = (self.count - *before) as f64 * size > limit * time.as_secs_f64();
+                (*flushed, *before) = (Instant::now(), self.count);
             }
             if synced.elapsed() > SYNCED {
                 out.flush()?;
@@ -220,6 +224,10 @@ impl Met for Journal {
         };
         if let Err(e) = add() {
             self.state = self.give_up(&e);
+        } else if fast {
+            // The trial fell on a moment when the machine was slow.
+            self.state = State::Over;
+            let _ = fs::remove_file(&self.path);
         } else if self.count * self.size as u64 > MOST {
             // Dropping it flushes.
             self.state = State::Over;
