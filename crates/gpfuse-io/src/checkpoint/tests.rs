@@ -38,8 +38,8 @@ fn chain() -> ChainDraws {
         step_size: 0.3,
         depth: i,
         steps: 2 * i,
-        diverging: i % 2 == 0,
-        saturated: i % 3 == 0,
+        diverging: i.is_multiple_of(2),
+        saturated: i.is_multiple_of(3),
     };
     let values = (0..20).map(|i| (i as f64).sin()).collect();
     ChainDraws { values, stats: (0..10).map(stat).collect() }
