@@ -26,7 +26,7 @@ pub(crate) use sweep::{PaperArgs, RunArgs, SweepArgs};
                         gpfuse evaluate model.nc test.csv\n  \
                         gpfuse predict model.nc new.csv --out predictions.csv\nor with predictions of models that you have (columns mean_NAME, sd_NAME):\n  \
                         gpfuse stack predictions.csv --target y --out model.nc\n\nExit codes: 0 done, 1 error, 2 usage, 3 the diagnostics do not pass \
-                        (with --strict), 130 interrupted (what was drawn is kept).")]
+                        (with --strict), 130 interrupted (what was drawn is kept, in the model or the checkpoint).")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -153,6 +153,10 @@ pub(crate) struct FitArgs {
     /// `temper`; flags given here win.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    /// Folder that keeps what is finished as the fit goes: after a kill, the same command goes on from
+    /// there and ends in the same model file. It is removed at the end.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) checkpoint: Option<PathBuf>,
     /// Exit with code 3 where the diagnostics do not pass.
     #[arg(long)]
     pub(crate) strict: bool,
@@ -181,6 +185,10 @@ pub(crate) struct StackArgs {
     /// Settings file (TOML), as for `gpfuse fit`; flags given here win.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    /// Folder that keeps what is finished as the fit goes: after a kill, the same command goes on from
+    /// there and ends in the same model file. It is removed at the end.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) checkpoint: Option<PathBuf>,
     /// Exit with code 3 where the diagnostics do not pass.
     #[arg(long)]
     pub(crate) strict: bool,

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gpfuse::infer::{ChainProgress, Monitor};
+use gpfuse::infer::{ChainProgress, Keeper, Monitor, Nothing};
+use gpfuse_io::checkpoint::Checkpoint;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
@@ -45,17 +46,18 @@ pub(crate) fn cancelled() -> bool {
 }
 
 /// Progress bars on a terminal, and the cancel flag.
-pub(crate) struct Bars {
+pub(crate) struct Bars<'a> {
     all: MultiProgress,
     title: String,
     starts: OnceLock<ProgressBar>,
     count: usize,
     chains: OnceLock<Vec<ProgressBar>>,
     visible: bool,
+    keeper: Option<&'a Checkpoint>,
 }
 
-impl Bars {
-    pub(crate) fn new(title: &str, chains: usize) -> Bars {
+impl<'a> Bars<'a> {
+    pub(crate) fn new(title: &str, chains: usize) -> Bars<'a> {
         Bars {
             all: MultiProgress::new(),
             title: title.into(),
@@ -63,7 +65,13 @@ impl Bars {
             count: chains,
             chains: OnceLock::new(),
             visible: std::io::stderr().is_terminal(),
+            keeper: None,
         }
+    }
+
+    /// The same for a run that is kept.
+    pub(crate) fn keeping(self, checkpoint: Option<&'a Checkpoint>) -> Bars<'a> {
+        Bars { keeper: checkpoint, ..self }
     }
 
     fn bar(&self, total: usize, template: &str) -> ProgressBar {
@@ -81,7 +89,7 @@ impl Bars {
     }
 }
 
-impl Monitor for Bars {
+impl Monitor for Bars<'_> {
     fn start(&self, done: usize, total: usize) {
         if !self.visible || total == 0 {
             return;
@@ -128,5 +136,9 @@ impl Monitor for Bars {
 
     fn cancelled(&self) -> bool {
         cancelled()
+    }
+
+    fn keeper(&self) -> &dyn Keeper {
+        self.keeper.map_or(&Nothing, |keeper| keeper)
     }
 }

@@ -21,8 +21,8 @@ const FLAGS: [(&str, &str); 10] = [
         "out truth n experts inputs low high mean-lengthscale gate-lengthscale \
          log-sd-lengthscale log-sd-mean kernel seed",
     ),
-    ("fit", "target inputs out assign SHARED settings strict json"),
-    ("stack", "target inputs out STACKED settings strict json"),
+    ("fit", "target inputs out assign SHARED settings checkpoint strict json"),
+    ("stack", "target inputs out STACKED settings checkpoint strict json"),
     ("compare", "target inputs methods figure COMPARED settings strict json"),
     ("sweep", "out shard threads merge json"),
     ("paper", "out shard threads merge json quick frozen basis"),

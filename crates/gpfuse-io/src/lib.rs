@@ -1,10 +1,11 @@
-//! The files of gpfuse: tables of numbers, the model file, and the folder of a sweep.
+//! The files of gpfuse: tables of numbers, the model file, and the folders of a sweep and of a checkpoint.
 //!
 //! Reading never trusts a file: whatever its bytes, the outcome is a table or model, or an
 //! error that names the file, the place and the cure. Writing is atomic: a file is complete,
 //! or it is as it was.
 
 pub mod atomic;
+pub mod checkpoint;
 mod guard;
 pub mod ledger;
 pub mod model_file;

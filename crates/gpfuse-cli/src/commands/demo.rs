@@ -48,7 +48,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
         let settings = FitSettings { method, experts, sampler, ..Default::default() }.check()?;
         let begun = Instant::now();
         let fitted =
-            watched(method.name(), &settings, |monitor| fit(&x, 1, &y, &settings, monitor))?;
+            watched(method.name(), &settings, None, |monitor| fit(&x, 1, &y, &settings, monitor))?;
         let saved = Saved { fitted, inputs: vec!["x".into()], target: "y".into() };
         let seconds = begun.elapsed().as_secs_f64();
         let training = Training { x: &x, y: &y, predictions: None };

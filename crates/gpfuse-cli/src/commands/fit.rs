@@ -7,14 +7,16 @@ use anyhow::{anyhow, bail};
 use gpfuse::experts::Assignment;
 use gpfuse::fit::{CheckedFit, Fitted, fit, fit_assigned};
 use gpfuse::infer::Monitor;
+use gpfuse_io::checkpoint::Checkpoint;
 use gpfuse_io::model_file::{self, Saved, Training};
 use gpfuse_io::table::Table;
 
+use super::checkpoint::{self, Subject};
 use super::training::{in_table, inputs, model_out, omega};
 use super::{Outcome, interleave, judged};
 use crate::args::FitArgs;
 use crate::print;
-use crate::progress::{Bars, cancelled, listen};
+use crate::progress::{Bars, cancelled};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let options = args.options.clone().with_file(args.settings.as_deref())?;
@@ -31,17 +33,36 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let y = table.column(&args.target).unwrap_or_default().to_vec();
     let x = interleave(&table.columns[..inputs.len()]);
 
+    let training = Training { x: &x, y: &y, predictions: None };
+    let subject = Subject {
+        inputs: &inputs,
+        target: &args.target,
+        experts: &[],
+        assignment: assignment.as_ref(),
+        table: training,
+    };
+    let folder = args.checkpoint.as_deref();
+    let kept = checkpoint::open(folder, &settings, &subject)?;
+
     let begun = Instant::now();
-    let fitted = watched(settings.method.name(), &settings, |monitor| match assignment {
-        Some(rows) => fit_assigned(&x, inputs.len(), &y, rows, &settings, monitor),
-        None => fit(&x, inputs.len(), &y, &settings, monitor),
-    })
-    .map_err(|e| in_table(e, &table.path))?;
+    let fitted =
+        watched(settings.method.name(), &settings, kept.as_ref(), |monitor| match assignment {
+            Some(rows) => fit_assigned(&x, inputs.len(), &y, rows, &settings, monitor),
+            None => fit(&x, inputs.len(), &y, &settings, monitor),
+        });
+    if checkpoint::stopped(folder, &fitted) {
+        return Ok(Outcome::Interrupted);
+    }
+    let fitted = fitted.map_err(|e| in_table(e, &table.path))?;
     let saved = Saved { fitted, inputs, target: args.target.clone() };
     let seconds = begun.elapsed().as_secs_f64();
-    model_file::save(&out, &saved, Training { x: &x, y: &y, predictions: None })?;
+    model_file::save(&out, &saved, training)?;
+    if let Some(kept) = kept {
+        kept.remove();
+    }
     report(&saved, &out, y.len(), seconds, args.json)?;
-    if cancelled() {
+    // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
+    if cancelled() && folder.is_none() {
         return Ok(Outcome::Interrupted);
     }
     Ok(judged(&saved, args.strict))
@@ -71,18 +92,19 @@ fn assignment(path: &Path, experts: usize) -> anyhow::Result<Assignment> {
     Assignment::new(parts, own(0)).map_err(|e| in_table(anyhow!(e), &table.path))
 }
 
-/// Fit with progress bars under a title.
+/// Fit with progress bars under a title, and a checkpoint if there is one.
 pub(super) fn watched(
     title: &str,
     settings: &CheckedFit,
+    checkpoint: Option<&Checkpoint>,
     run: impl FnOnce(&dyn Monitor) -> gpfuse::Result<Fitted>,
 ) -> anyhow::Result<Fitted> {
-    listen()?;
-    let bars = Bars::new(title, settings.sampler.chains);
+    checkpoint::hear(checkpoint)?;
+    let bars = Bars::new(title, settings.sampler.chains).keeping(checkpoint);
     let fitted = run(&bars);
     bars.clear();
     let fitted = fitted?;
-    if fitted.draws.interrupted() {
+    if fitted.draws.interrupted() && checkpoint.is_none() {
         print::note(&format!(
             "interrupted: kept {} x {} of {} x {}",
             print::count(fitted.draws.chains().len(), "chain"),

@@ -1,5 +1,6 @@
 //! The commands: each reads its files, calls the library, writes its files.
 
+mod checkpoint;
 mod compare;
 mod demo;
 mod evaluate;

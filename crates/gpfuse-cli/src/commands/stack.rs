@@ -9,6 +9,7 @@ use gpfuse::model::Method;
 use gpfuse_io::model_file::{self, Saved, Training};
 use gpfuse_io::table::{Table, header};
 
+use super::checkpoint::{self, Subject};
 use super::fit::{report, watched};
 use super::training::{
     expert_columns, expert_names, in_table, inputs, model_out, omega, predictions,
@@ -43,16 +44,34 @@ pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
     let y = table.column(&args.target).unwrap_or_default().to_vec();
     let said = predictions(&table, &names)?.ok_or_else(|| anyhow!("there are no experts"))?;
 
+    let training = Training { x: &x, y: &y, predictions: Some(&said) };
+    let subject = Subject {
+        inputs: &inputs,
+        target: &args.target,
+        experts: &names,
+        assignment: None,
+        table: training,
+    };
+    let folder = args.checkpoint.as_deref();
+    let kept = checkpoint::open(folder, &settings, &subject)?;
+
     let begun = Instant::now();
-    let fitted = watched(settings.method.name(), &settings, |monitor| {
+    let fitted = watched(settings.method.name(), &settings, kept.as_ref(), |monitor| {
         stack(&x, inputs.len(), &y, names, &said, &settings, monitor)
-    })
-    .map_err(|e| in_table(e, &table.path))?;
+    });
+    if checkpoint::stopped(folder, &fitted) {
+        return Ok(Outcome::Interrupted);
+    }
+    let fitted = fitted.map_err(|e| in_table(e, &table.path))?;
     let saved = Saved { fitted, inputs, target: args.target.clone() };
     let seconds = begun.elapsed().as_secs_f64();
-    model_file::save(&out, &saved, Training { x: &x, y: &y, predictions: Some(&said) })?;
+    model_file::save(&out, &saved, training)?;
+    if let Some(kept) = kept {
+        kept.remove();
+    }
     report(&saved, &out, y.len(), seconds, args.json)?;
-    if cancelled() {
+    // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
+    if cancelled() && folder.is_none() {
         return Ok(Outcome::Interrupted);
     }
     Ok(judged(&saved, args.strict))

@@ -12,14 +12,16 @@ use nuts_rs::{
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    ChainDraws, ChainProgress, Checked, Density, DensityError, Metric, Monitor, Sampler, Stat,
+    ChainDraws, ChainProgress, Checked, Density, DensityError, Met, Metric, Monitor, Sampler, Stat,
 };
 use crate::{Error, Result};
 
-/// A density as nuts-rs wants it, which stops at the next gradient when the run is cancelled.
+/// A density as nuts-rs wants it, which stops at the next gradient when the run is cancelled, and is
+/// not asked again about what is kept of an earlier run.
 struct Target<'a, D> {
     density: D,
     monitor: &'a dyn Monitor,
+    met: Option<Box<dyn Met>>,
 }
 
 /// The message of the error that stops a cancelled chain.
@@ -50,7 +52,13 @@ impl<D: Density> CpuLogpFunc for Target<'_, D> {
         if self.monitor.cancelled() {
             return Err(DensityError::Fatal(CANCELLED.into()));
         }
-        self.density.logp(q, grad)
+        let Some(met) = &mut self.met else { return self.density.logp(q, grad) };
+        if let Some(said) = met.recall(q, grad) {
+            return said;
+        }
+        let said = self.density.logp(q, grad);
+        met.record(q, grad, &said);
+        said
     }
 
     // The position itself is all that is kept of a draw.
@@ -92,7 +100,8 @@ pub(super) fn run<D: Density>(
     rng: ChaCha8Rng,
     monitor: &dyn Monitor,
 ) -> Result<ChainDraws> {
-    let math = CpuMath::new(Target { density, monitor });
+    let met = monitor.keeper().met(chain, density.dim());
+    let math = CpuMath::new(Target { density, monitor, met });
     match settings.metric {
         Metric::Diagonal => {
             let mut s = DiagNutsSettings::default();

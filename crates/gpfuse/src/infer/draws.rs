@@ -49,6 +49,13 @@ pub struct Draws {
     interrupted: bool,
 }
 
+impl ChainDraws {
+    /// Whether there are so many draws of so many parameters.
+    pub(super) fn has(&self, draws: usize, dim: usize) -> bool {
+        self.stats.len() == draws && draws.checked_mul(dim) == Some(self.values.len())
+    }
+}
+
 impl Draws {
     /// From chains that may have ended early. The largest full array is kept: the chains that
     /// got farthest, cut to the shortest among them.

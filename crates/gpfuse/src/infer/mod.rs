@@ -10,6 +10,7 @@
 mod chain;
 mod density;
 mod draws;
+mod keep;
 pub mod map;
 mod monitor;
 mod settings;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
+pub use keep::{Keeper, Met, Nothing};
 pub use monitor::{ChainProgress, Monitor, Quiet};
 pub use settings::{Checked, Metric, Sampler, Settings, Start};
 
@@ -32,7 +34,8 @@ pub type PriorDraw<'a> = &'a (dyn Fn(&mut dyn FnMut() -> f64) -> Vec<f64> + Sync
 
 /// Draw from `density`. The result depends on the seed, never on the number of threads: each
 /// chain has one, or several of its own when there are more threads than chains. When
-/// the monitor cancels, the draws so far come back, marked as interrupted.
+/// the monitor cancels, the draws so far come back, marked as interrupted. Starts and chains that
+/// the monitor's keeper has are not made again.
 pub fn sample<D: Density + Sync>(
     density: &D,
     prior: PriorDraw<'_>,
@@ -49,10 +52,18 @@ pub fn sample<D: Density + Sync>(
         let rng = stream(settings.seed, Purpose::Chain, c as u64);
         let length = chain::Length::new(settings.warmup, settings.draws, settings);
         let guard = Fail(&linked.failed);
+        let kept = linked.keeper().chain(c);
+        if let Some(kept) = kept.filter(|chain| chain.has(settings.draws, density.dim())) {
+            guard.disarm();
+            return Ok(kept);
+        }
         let density = density.clone().with_threads(settings.threads / jobs);
         let out = chain::run(c, density, &starts[c].q, length, settings, rng, &linked);
-        if out.is_ok() {
+        if let Ok(chain) = &out {
             guard.disarm();
+            if chain.stats.len() == settings.draws {
+                linked.keeper().keep_chain(c, chain);
+            }
         }
         out
     })?;
@@ -73,6 +84,10 @@ impl Monitor for Linked<'_> {
 
     fn cancelled(&self) -> bool {
         self.failed.load(Ordering::Relaxed) || self.monitor.cancelled()
+    }
+
+    fn keeper(&self) -> &dyn Keeper {
+        self.monitor.keeper()
     }
 }
 

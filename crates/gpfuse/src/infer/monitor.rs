@@ -1,4 +1,6 @@
-//! How a run is watched and stopped.
+//! How a run is watched, stopped and kept.
+
+use super::{Keeper, Nothing};
 
 /// Where one chain is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +33,11 @@ pub trait Monitor: Sync {
     fn cancelled(&self) -> bool {
         false
     }
+
+    /// What keeps finished parts of the run.
+    fn keeper(&self) -> &dyn Keeper {
+        &Nothing
+    }
 }
 
 /// Watches nothing.
@@ -39,7 +46,7 @@ pub struct Quiet;
 
 impl Monitor for Quiet {}
 
-/// Shows nothing of a run within a run, but passes on its cancellation.
+/// Shows and keeps nothing of a run within a run, but passes on its cancellation.
 pub(super) struct Muted<'a>(pub(super) &'a dyn Monitor);
 
 impl Monitor for Muted<'_> {

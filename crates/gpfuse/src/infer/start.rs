@@ -47,11 +47,21 @@ pub(super) fn find<D: Density + Sync>(
             (Start::Map, _) => settings.start_steps,
             _ => 0,
         };
-        let mut point = first(density, prior, settings.seed, i, climbs, monitor)?;
-        let pilots = !matches!(settings.start, Start::Prior | Start::Map);
-        if pilots && !mode && each > 1 {
-            point = pilot(density, point, settings, i, monitor);
-        }
+        let kept = monitor.keeper().start(i).filter(|point| point.q.len() == density.dim());
+        let point = if let Some(point) = kept {
+            point
+        } else {
+            let mut point = first(density, prior, settings.seed, i, climbs, monitor)?;
+            let pilots = !matches!(settings.start, Start::Prior | Start::Map);
+            if pilots && !mode && each > 1 {
+                point = pilot(density, point, settings, i, monitor);
+            }
+            // Asked after the work: what a cancelled run cut short is not an end.
+            if !monitor.cancelled() {
+                monitor.keeper().keep_start(i, &point);
+            }
+            point
+        };
         monitor.start(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
         Ok(point)
     })?;

@@ -46,7 +46,7 @@ impl Audience for Watch {
 }
 
 /// Bars that leave the screen with the method they belong to.
-struct Watched(Bars);
+struct Watched(Bars<'static>);
 
 impl Monitor for Watched {
     fn start(&self, done: usize, total: usize) {

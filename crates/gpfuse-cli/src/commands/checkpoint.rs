@@ -1,0 +1,90 @@
+//! `--checkpoint`: a fit that was killed goes on where it stopped.
+
+use std::path::Path;
+
+use gpfuse::experts::Assignment;
+use gpfuse::fit::{CheckedFit, Fitted};
+use gpfuse_io::checkpoint::{Checkpoint, Run};
+use gpfuse_io::model_file::Training;
+use gpfuse_io::sweep_file::digest;
+
+use crate::print;
+use crate::progress::{cancelled, listen, listen_saying};
+
+/// What a model is fitted to, by name and by number.
+pub(super) struct Subject<'a> {
+    pub(super) inputs: &'a [String],
+    pub(super) target: &'a str,
+    /// Names of experts made elsewhere.
+    pub(super) experts: &'a [String],
+    pub(super) assignment: Option<&'a Assignment>,
+    pub(super) table: Training<'a>,
+}
+
+impl Subject<'_> {
+    fn run(&self, settings: &CheckedFit) -> Run {
+        let Training { x, y, predictions } = self.table;
+        let said = predictions.iter().flat_map(|p| p.mean().iter().chain(p.sd()));
+        let numbers = digest([x, y].into_iter().chain(said.map(Vec::as_slice)));
+        let run = Run::new(settings)
+            .with("rows", &y.len())
+            .with("inputs", &self.inputs)
+            .with("target", &self.target)
+            .with("experts", &self.experts)
+            .with("data", &numbers);
+        let Some(assignment) = self.assignment else { return run };
+        let lists = assignment.experts.iter().chain([&assignment.stacking]);
+        let lists: Vec<Vec<f64>> =
+            lists.map(|rows| rows.iter().map(|row| *row as f64).collect()).collect();
+        run.with("assignment", &digest(lists.iter().map(Vec::as_slice)))
+    }
+}
+
+/// The checkpoint in a folder, if there is one, open for this run.
+pub(super) fn open(
+    folder: Option<&Path>,
+    settings: &CheckedFit,
+    subject: &Subject<'_>,
+) -> anyhow::Result<Option<Checkpoint>> {
+    let Some(folder) = folder else { return Ok(None) };
+    let checkpoint = Checkpoint::open(folder, &subject.run(settings), print::note)?;
+    let [starts, chains, parts] = checkpoint.found();
+    if starts + chains + parts > 0 {
+        let parts = if parts > 0 { format!(", {parts} in part") } else { String::new() };
+        print::note(&format!(
+            "going on from `{}`: {}, {} of {}{parts}",
+            folder.display(),
+            print::count(starts, "starting point"),
+            chains,
+            print::count(settings.sampler.chains, "chain")
+        ));
+    }
+    Ok(Some(checkpoint))
+}
+
+/// Hear Ctrl-C, and say what becomes of the run.
+pub(super) fn hear(checkpoint: Option<&Checkpoint>) -> anyhow::Result<()> {
+    match checkpoint {
+        None => listen(),
+        Some(_) => listen_saying(
+            "stopping: the checkpoint keeps what is done (Ctrl-C again to end at once)".into(),
+        ),
+    }
+}
+
+/// Whether a run was stopped whose checkpoint can go on; a model of a part of the draws is then
+/// not written.
+pub(super) fn stopped(folder: Option<&Path>, fitted: &anyhow::Result<Fitted>) -> bool {
+    let Some(folder) = folder.filter(|_| cancelled()) else { return false };
+    let part = match fitted {
+        Ok(fitted) => fitted.draws.interrupted(),
+        Err(e) => matches!(e.downcast_ref(), Some(gpfuse::Error::Sampling(_))),
+    };
+    if part {
+        let folder = folder.display();
+        print::note(&format!(
+            "stopped: no model is written; the same command goes on from `{folder}`"
+        ));
+    }
+    part
+}
