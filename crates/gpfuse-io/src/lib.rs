@@ -1,4 +1,5 @@
-//! The files of gpfuse: tables of numbers, the model file, and the folder of a sweep.
+//! The files of gpfuse: tables of numbers, the model file, and the folders of a sweep and of a
+//! calibration study.
 //!
 //! Reading never trusts a file: whatever its bytes, the outcome is a table or model, or an
 //! error that names the file, the place and the cure. Writing is atomic: a file is complete,
@@ -9,5 +10,6 @@ mod guard;
 pub mod ledger;
 pub mod model_file;
 pub mod nc;
+pub mod ranks;
 pub mod sweep_file;
 pub mod table;
