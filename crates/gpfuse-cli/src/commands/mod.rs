@@ -8,6 +8,7 @@ mod inspect;
 mod paper;
 mod predict;
 mod report;
+mod sbc;
 mod simulate;
 mod stack;
 mod sweep;
@@ -45,6 +46,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Sbc(args) => sbc::run(&args),
         Command::Report(args) => report::run(&args),
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use gpfuse::sweep::{Finished, Key};
 
-use super::folder::{model, settings};
 use super::claim::{claim, remove_leftovers};
+use super::folder::{model, settings};
 use super::log::{self, Log};
 use super::{DATA, LedgerError, MODELS, RESULTS, ROWS, SETTINGS, results};
 use crate::atomic::atomic_write;

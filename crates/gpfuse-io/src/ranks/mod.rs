@@ -65,8 +65,9 @@ impl RankLedger {
             None if path.exists() => {
                 return Err(RanksError::NoSettings { path: folder.display().to_string() });
             }
-            None => atomic_write(&told, |out| write!(out, "{HEAD}{here}"))
-                .map_err(LedgerError::from)?,
+            None => {
+                atomic_write(&told, |out| write!(out, "{HEAD}{here}")).map_err(LedgerError::from)?
+            }
         }
         let bytes = match fs::read(&path) {
             Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),

@@ -20,6 +20,9 @@ const HALVINGS: usize = 40;
 /// Binomial counts beyond this many standard deviations, and as many counts, have no probability.
 const FAR: f64 = 40.0;
 
+/// A probability that may be left out: all of them together are rounding.
+const NOTHING: f64 = 1e-22;
+
 /// The law of the counts of uniform ranks.
 pub(super) struct Law {
     n: usize,
@@ -94,18 +97,44 @@ impl Law {
         for (point, limit) in self.points.iter().zip(limits) {
             let Some((low, high)) = *limit else { return 0.0 };
             let p = (point - z) / (1.0 - z);
-            let (log_p, log_rest) = (p.ln(), (-p).ln_1p());
             let mut next = vec![0.0; high - low + 1];
             for (i, mass) in law.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
                 let before = start + i;
-                for c in low.max(before)..=high {
-                    let left = self.n - before;
-                    next[c - low] += mass * self.binomial(left, c - before, log_p, log_rest);
+                if before <= high {
+                    self.spread(before, low, p, *mass, &mut next);
                 }
             }
             (start, law, z) = (low, next, *point);
         }
         law.iter().sum()
+    }
+
+    /// Add to `next`, the law of counts from `low` on, what a count of `before` with probability
+    /// `mass` becomes when each of the other ranks joins it with probability `p`.
+    fn spread(&self, before: usize, low: usize, p: f64, mass: f64, next: &mut [f64]) {
+        let (left, odds) = (self.n - before, p / (1.0 - p));
+        let (first, last) = (low.saturating_sub(before), low + next.len() - 1 - before);
+        // From the likeliest number outwards, each from its neighbour, until it does not matter.
+        let top = (((left + 1) as f64 * p) as usize).clamp(first, last);
+        let peak = mass * self.binomial(left, top, p.ln(), (-p).ln_1p());
+        let (mut k, mut value) = (top, peak);
+        while value > NOTHING {
+            next[before + k - low] += value;
+            if k == last {
+                break;
+            }
+            value *= (left - k) as f64 / (k + 1) as f64 * odds;
+            k += 1;
+        }
+        (k, value) = (top, peak);
+        while k > first {
+            value *= k as f64 / ((left - k + 1) as f64 * odds);
+            k -= 1;
+            if value <= NOTHING {
+                break;
+            }
+            next[before + k - low] += value;
+        }
     }
 
     /// How many of the ranks are at most j, for each j.
@@ -130,7 +159,11 @@ impl Law {
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
             let outside = 1.0 - self.inside(&self.limits(middle));
-            if outside <= level { low = middle } else { high = middle }
+            if outside <= level {
+                low = middle
+            } else {
+                high = middle
+            }
             if high - low <= 1e-5 * high {
                 break;
             }

@@ -23,7 +23,7 @@ mod work;
 pub use band::Band;
 pub use chi_square::{chi_square, upper_tail};
 pub use judge::{Judged, LEVEL, Verdict, judge};
-pub use settings::{CheckedCalibrate, Settings};
+pub use settings::{CheckedCalibrate, RANKED, Settings};
 pub use simulation::Simulation;
 pub use study::{Study, Truth};
 pub use work::{Ended, run_all};

@@ -9,6 +9,9 @@ use crate::fit::{CheckedFit, FitSettings};
 use crate::infer::{self, Sampler, Start};
 use crate::{Error, Result};
 
+/// The draws that a truth is ranked among by default: a rank is then one of a hundred.
+pub const RANKED: usize = 99;
+
 /// Settings of a [`Study`](super::Study).
 ///
 /// Nothing is scaled: inputs and targets are on the scale of the prior.
@@ -25,12 +28,13 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// A small model, so that a hundred simulations take a minute or two: 99 draws are ranked.
+    /// A small model, so that a hundred simulations take a minute or two; of five draws one is
+    /// ranked.
     fn default() -> Self {
         let sampler = infer::Settings {
             chains: 1,
             warmup: 300,
-            draws: 495,
+            draws: 5 * RANKED,
             max_depth: 6,
             target_accept: 0.9,
             start: Start::Prior,

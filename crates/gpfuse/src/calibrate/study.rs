@@ -7,9 +7,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::CheckedCalibrate;
 use super::quantities::{PLACES, Quantities, names};
 use super::simulation::{Simulation, rank};
-use super::CheckedCalibrate;
 use crate::diagnose::ess_bulk;
 use crate::fit::draws;
 use crate::infer::{ChainDraws, Draws, Monitor, Stat};

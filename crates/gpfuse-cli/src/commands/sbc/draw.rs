@@ -1,0 +1,27 @@
+//! The figure of a calibration study.
+
+use gpfuse::calibrate::{LEVEL, Study, Verdict};
+use gpfuse_report::figure::{RankPanel, Ranks, Scene, ranks};
+
+use super::show::name;
+use crate::print;
+
+pub(super) fn scene(study: &Study, verdict: &Verdict) -> Scene {
+    let panels = verdict.quantities.iter().map(|q| RankPanel {
+        name: q.name.clone(),
+        shares: q.shares.clone(),
+        inside: q.calibrated,
+    });
+    let bands = [&verdict.band, &verdict.inner].map(|b| (b.low.clone(), b.high.clone()));
+    let simulations = print::count(verdict.simulations, "simulation");
+    ranks(&Ranks {
+        title: format!("Ranks of the truth among draws: {}, {simulations}", name(study)),
+        points: verdict.band.points.clone(),
+        bands: bands.to_vec(),
+        panels: panels.collect(),
+        note: format!(
+            "shade: where uniform ranks stay, dark for 95 % of quantities, light for {} % of studies",
+            100.0 * (1.0 - LEVEL)
+        ),
+    })
+}
