@@ -9,9 +9,13 @@ use gpfuse::model::Method;
 use gpfuse::random::{Purpose, stream};
 use rand_distr::{Distribution, StandardNormal};
 
+/// Draws of each simulation; one of five is ranked.
+const DRAWS: usize = 495;
+
 /// A study of a method with 12 rows and 5 functions.
 fn settings(method: Method) -> Settings {
-    let mut settings = Settings { rows: 12, ..Settings::default() };
+    let mut settings = Settings { rows: 12, thin: 5, ..Settings::default() };
+    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (300, DRAWS);
     settings.fit.method = method;
     settings.fit.size = Some(5);
     if matches!(method, Method::Het | Method::Pogpe) {
@@ -78,9 +82,9 @@ fn draws_of_the_prior_are_noticed_by_the_likelihood() {
         let one = |number: u64| {
             let mut rng = stream(77, Purpose::Simulate, number);
             let mut draw = || study.model().prior_draw(|| StandardNormal.sample(&mut rng));
-            let values: Vec<f64> = (0..495).flat_map(|_| draw()).collect();
-            let chain = ChainDraws { values, stats: vec![Stat::default(); 495] };
-            let found = Draws::new(study.model().dim(), 495, vec![chain]).unwrap();
+            let values: Vec<f64> = (0..DRAWS).flat_map(|_| draw()).collect();
+            let chain = ChainDraws { values, stats: vec![Stat::default(); DRAWS] };
+            let found = Draws::new(study.model().dim(), DRAWS, vec![chain]).unwrap();
             study.rank(number, &study.truth(number).unwrap(), &found).unwrap()
         };
         let all: Vec<Simulation> = (0..200).map(one).collect();
@@ -154,7 +158,9 @@ fn bad_settings_are_refused() {
         assert!(error.contains(part), "{error}");
     };
     refused(&|s| s.thin = 0, "setting `thin`");
-    refused(&|s| s.thin = 400, "leaves 1 to rank among");
+    refused(&|s| s.thin = 1000, "leaves 1 to rank among");
+    refused(&|s| s.fit.basis = BasisChoice::Exact, "use hilbert or rff");
+    refused(&|s| s.fit.sampler.seed = u64::MAX, "setting `seed`");
     refused(&|s| s.rows = 0, "setting `n`");
     refused(&|s| s.fit.sampler.sampler = gpfuse::infer::Sampler::Map, "nuts or hmc");
     refused(&|s| s.fit.sampler.draws = usize::MAX, "setting `draws`");

@@ -33,7 +33,7 @@ pub(crate) struct SbcArgs {
     #[arg(long)]
     pub(crate) plain: bool,
     /// Basis that stands for the GPs.
-    #[arg(long, default_value = "hilbert", value_parser = named::<BasisChoice>(&["rff", "hilbert", "exact"]))]
+    #[arg(long, default_value = "hilbert", value_parser = named::<BasisChoice>(&["rff", "hilbert"]))]
     pub(crate) basis: BasisChoice,
     /// RFF: number of frequencies.
     #[arg(long, default_value_t = 8, value_name = "M")]
@@ -58,10 +58,10 @@ pub(crate) struct SbcArgs {
     #[arg(long, default_value_t = 1)]
     pub(crate) chains: usize,
     /// Warm-up draws per chain.
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 500)]
     pub(crate) warmup: usize,
     /// Kept draws per chain.
-    #[arg(long, default_value_t = 495)]
+    #[arg(long, default_value_t = 1980)]
     pub(crate) draws: usize,
     /// Every so many draws one is ranked, so that they are nearly independent [default: what leaves
     /// 99 of them, if there are as many].

@@ -71,7 +71,7 @@ pub fn ranks(plot: &Ranks) -> Scene {
         };
         draw(&mut scene, &frame, plot, panel, &x, column == 0);
         if i + ACROSS >= plot.panels.len() {
-            frame.name(&mut scene, "rank of the truth, from 0 to 1");
+            frame.name(&mut scene, "rank among the draws");
         }
     }
     note(&mut scene, &plot.note);
@@ -84,7 +84,7 @@ fn draw(scene: &mut Scene, frame: &Frame, plot: &Ranks, panel: &RankPanel, x: &[
     let at = (frame.x.from, frame.y.to - 6.0);
     scene.add(text(at, &name, TEXT, TextAnchor::Start, if panel.inside { GREY } else { INK }));
     if first {
-        frame.rows(scene, "share above uniform");
+        frame.rows(scene, "ECDF less uniform");
     }
     for (low, high) in &plot.bands {
         let (low, high) = (less(low, &plot.points), less(high, &plot.points));

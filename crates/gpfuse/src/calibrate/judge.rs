@@ -61,9 +61,9 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether no quantity strays.
+    /// Whether there are ranks and those of no quantity stray.
     pub fn calibrated(&self) -> bool {
-        self.quantities.iter().all(|quantity| quantity.calibrated)
+        self.simulations > 0 && self.quantities.iter().all(|quantity| quantity.calibrated)
     }
 }
 
@@ -102,7 +102,7 @@ pub fn judge(names: &[String], ranked: usize, all: &[Simulation]) -> Verdict {
         threshold,
         ess_median: sizes.get(sizes.len() / 2).copied(),
         ess_short: sizes.iter().filter(|ess| **ess < ranked as f64).count() as f64 / count,
-        divergences: good.iter().map(|s| s.divergences as f64).sum::<f64>() / count,
+        divergences: good.iter().map(|s| s.divergences).sum::<usize>() as f64 / count,
         quantities,
         band,
         inner,
@@ -184,7 +184,7 @@ mod tests {
         let found = judge(&names(), RANKED, &[good, failed, other]);
         assert_eq!((found.simulations, found.failed, found.ess_short), (1, 2, 1.0));
         let none = judge(&names(), RANKED, &[]);
-        assert!(none.calibrated() && none.ess_median.is_none());
+        assert!(!none.calibrated() && none.ess_median.is_none());
         assert!(none.quantities.iter().all(|q| q.chi_square_p == 1.0 && q.ecdf_p == 1.0));
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::error::within;
-use crate::fit::{CheckedFit, FitSettings};
+use crate::fit::{BasisChoice, CheckedFit, FitSettings};
 use crate::infer::{self, Sampler, Start};
 use crate::{Error, Result};
 
@@ -28,20 +28,20 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// A small model, so that a hundred simulations take a minute or two; of five draws one is
+    /// A small model, so that a hundred simulations take a minute or two; of twenty draws one is
     /// ranked.
     fn default() -> Self {
         let sampler = infer::Settings {
             chains: 1,
-            warmup: 300,
-            draws: 5 * RANKED,
+            warmup: 500,
+            draws: 20 * RANKED,
             max_depth: 6,
             target_accept: 0.9,
             start: Start::Prior,
             ..infer::Settings::default()
         };
         let fit = FitSettings { experts: 2, size: Some(8), sampler, ..FitSettings::default() };
-        Settings { fit, rows: 20, thin: 5 }
+        Settings { fit, rows: 20, thin: 20 }
     }
 }
 
@@ -72,6 +72,14 @@ impl Settings {
         within("n", self.rows, 1, 10_000)?;
         within("thin", self.thin, 1, 1_000_000)?;
         let fit = self.fit.clone().check()?;
+        if self.fit.basis == BasisChoice::Exact {
+            // Its function at a row without data is not a function of the parameters alone.
+            return Err(Error::setting("basis", "exact has no new inputs to look at: use hilbert or rff"));
+        }
+        if i64::try_from(self.fit.sampler.seed).is_err() {
+            let problem = format!("{} is out of range: use 0 to {}", self.fit.sampler.seed, i64::MAX);
+            return Err(Error::setting("seed", problem));
+        }
         if self.fit.sampler.sampler == Sampler::Map {
             let problem = "map makes no draws to rank among: use nuts or hmc";
             return Err(Error::setting("sampler", problem));
@@ -81,7 +89,7 @@ impl Settings {
             let (chains, draws) = (self.fit.sampler.chains, self.fit.sampler.draws);
             let problem = format!(
                 "every {}th of {draws} draws of {chains} chains leaves {ranked} to rank among: use \
-                 9 to 10000, such as --draws 495 --thin 5",
+                 9 to 10000, such as --draws 1980 --thin 20",
                 self.thin
             );
             return Err(Error::setting("thin", problem));

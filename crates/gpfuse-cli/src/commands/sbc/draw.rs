@@ -15,12 +15,13 @@ pub(super) fn scene(study: &Study, verdict: &Verdict) -> Scene {
     let bands = [&verdict.band, &verdict.inner].map(|b| (b.low.clone(), b.high.clone()));
     let simulations = print::count(verdict.simulations, "simulation");
     ranks(&Ranks {
-        title: format!("Ranks of the truth among draws: {}, {simulations}", name(study)),
+        title: format!("Ranks: {}, {simulations}", name(study)),
         points: verdict.band.points.clone(),
         bands: bands.to_vec(),
         panels: panels.collect(),
         note: format!(
-            "shade: where uniform ranks stay, dark for 95 % of quantities, light for {} % of studies",
+            "shade: where uniform ranks stay, dark for 95 % of quantities, light for {} % of studies; \
+             \u{2717}: not uniform, by this test or by chi-square",
             100.0 * (1.0 - LEVEL)
         ),
     })

@@ -15,7 +15,6 @@ pub(super) fn name(study: &Study) -> String {
     let (fit, rows) = (&study.settings().fit, study.settings().rows);
     let basis = match fit.basis {
         BasisChoice::Rff => format!("RFF of {} frequencies", fit.frequencies),
-        BasisChoice::Exact => "exact GPs".into(),
         _ => format!("Hilbert basis of {}", fit.size.unwrap_or_default()),
     };
     let experts = print::count(study.model().experts(), "expert");
@@ -90,9 +89,10 @@ impl Summary<'_> {
         }
         let mut out = print::table(&rows);
         let strays = found.quantities.iter().filter(|q| !q.calibrated).count();
-        let quantities = print::count(found.quantities.len(), "quantity").replace("ys", "ies");
+        let quantities = format!("{} quantities", found.quantities.len());
         out.push(String::new());
         out.push(match strays {
+            _ if found.simulations == 0 => "NOT CALIBRATED: every simulation failed".into(),
             0 => format!(
                 "calibrated: no p-value of {quantities} is below {} ({LEVEL} over {} tests)",
                 probability(found.threshold),
