@@ -27,8 +27,7 @@ fn rows(place: &Place) -> Vec<(u64, Vec<String>)> {
 
 #[test]
 fn every_method_has_its_table_and_figures() {
-    for flags in ["het", "bhs", "pbhs", "pbhs --plain", "mogpe --basis rff", "pogpe"]
-    {
+    for flags in ["het", "bhs", "pbhs", "pbhs --plain", "mogpe --basis rff", "pogpe"] {
         let place = Place::empty();
         let run = place.done(&format!("{TINY} --sims 4 --method {flags}"));
         for part in ["quantity", "log likelihood", "fused mean at 0.1", "4 simulations of", "_ell"]
