@@ -20,8 +20,8 @@ pub(super) fn scene(study: &Study, verdict: &Verdict) -> Scene {
         bands: bands.to_vec(),
         panels: panels.collect(),
         note: format!(
-            "shade: where uniform ranks stay, dark for 95 % of quantities, light for {} % of studies; \
-             \u{2717}: not uniform, by this test or by chi-square",
+            "shade: where uniform ranks stay, dark in 95 % of panels, light in {} % of studies; \u{2717}: \
+             not uniform",
             100.0 * (1.0 - LEVEL)
         ),
     })
