@@ -9,7 +9,7 @@
 //! computation: the choice of test quantities shapes sensitivity", Bayesian Analysis 2023).
 //!
 //! A [`Study`] is what all simulations share; [`Study::run`] makes one [`Simulation`], [`run_all`]
-//! many, and [`judge`] says whether their ranks are uniform.
+//! many, and [`judge()`] says whether their ranks are uniform.
 
 mod band;
 mod chi_square;
