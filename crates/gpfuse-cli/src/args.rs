@@ -2,6 +2,7 @@
 
 mod compare;
 mod options;
+mod sbc;
 mod sweep;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use options::{KERNELS, named};
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use options::FitOptions;
+pub(crate) use sbc::SbcArgs;
 pub(crate) use sweep::{PaperArgs, RunArgs, SweepArgs};
 
 /// Fuse Gaussian-process predictions into one calibrated density.
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Show what is in a model file, and its diagnostics.
     Inspect(InspectArgs),
+    /// Simulation-based calibration: are the draws of a method those of its posterior?
+    Sbc(SbcArgs),
     /// Write a sweep or a model as one HTML page that needs no network.
     Report(ReportArgs),
 }

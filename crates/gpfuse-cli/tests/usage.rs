@@ -14,7 +14,7 @@ const SHARED: &str = "method experts partition along expert-inputs hold-out expe
                       normalise density scaling no-scale sampler metric chains warmup draws max-depth \
                       hmc-depth target-accept start candidates start-steps combine seed threads";
 
-const FLAGS: [(&str, &str); 10] = [
+const FLAGS: [(&str, &str); 11] = [
     ("demo", "out seed json"),
     (
         "simulate",
@@ -29,6 +29,11 @@ const FLAGS: [(&str, &str); 10] = [
     ("predict", "out quantiles experts density rao-blackwell samples seed threads"),
     ("evaluate", "rao-blackwell json strict threads"),
     ("inspect", "json strict"),
+    (
+        "sbc",
+        "out sims method experts n plain basis frequencies size kernel normalise density metric \
+         chains warmup draws thin max-depth target-accept start seed threads strict json",
+    ),
 ];
 
 #[test]

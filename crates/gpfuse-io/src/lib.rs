@@ -1,4 +1,5 @@
-//! The files of gpfuse: tables of numbers, the model file, and the folders of a sweep and of a checkpoint.
+//! The files of gpfuse: tables of numbers, the model file, and the folders of a sweep, of a
+//! calibration study and of a checkpoint.
 //!
 //! Reading never trusts a file: whatever its bytes, the outcome is a table or model, or an
 //! error that names the file, the place and the cure. Writing is atomic: a file is complete,
@@ -10,5 +11,6 @@ mod guard;
 pub mod ledger;
 pub mod model_file;
 pub mod nc;
+pub mod ranks;
 pub mod sweep_file;
 pub mod table;

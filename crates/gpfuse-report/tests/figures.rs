@@ -98,6 +98,16 @@ fn all(values: &[f64]) -> Vec<Scene> {
             panels: vec![panel.clone(), panel.clone(), panel.clone(), panel],
         }),
         forest(HOSTILE, [HOSTILE, HOSTILE], HOSTILE, HOSTILE, &contestants(values)),
+        ranks(&Ranks {
+            title: HOSTILE.into(),
+            points: values.to_vec(),
+            bands: vec![(values.to_vec(), values.to_vec()); 2],
+            panels: vec![
+                RankPanel { name: HOSTILE.into(), shares: values.to_vec(), inside: true },
+                RankPanel { name: HOSTILE.into(), shares: values.to_vec(), inside: false },
+            ],
+            note: HOSTILE.into(),
+        }),
     ]
 }
 
@@ -162,11 +172,11 @@ fn each_mark_is_there_once() {
     assert_eq!([count(&few, "box"), count(&few, "dot")], [0, 12]);
     let scenes = all(&[0.1, 0.2, 0.3, 0.4]);
     let lines: Vec<usize> = scenes.iter().map(|s| count(s, "line")).collect();
-    assert_eq!(lines, [1, 4, 2, 1, 2, 1, 2, 0, 4, 0]);
+    assert_eq!(lines, [1, 4, 2, 1, 2, 1, 2, 0, 4, 0, 2]);
     let bands: Vec<usize> = scenes.iter().map(|s| count(s, "band")).collect();
-    assert_eq!(bands, [1, 4, 2, 0, 2, 2, 0, 0, 4, 0]);
+    assert_eq!(bands, [1, 4, 2, 0, 2, 2, 0, 0, 4, 0, 4]);
     let bars: Vec<usize> = scenes.iter().map(|s| count(s, "bar")).collect();
-    assert_eq!(bars, [0, 0, 0, 0, 0, 4, 0, 40, 0, 0]);
+    assert_eq!(bars, [0, 0, 0, 0, 0, 4, 0, 40, 0, 0, 0]);
     assert_eq!(count(&scenes[9], "dot"), 8);
 }
 

@@ -4,10 +4,11 @@
 //! Data flows one way: rows -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
 //! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`metrics`]. The rules in
 //! [`baseline`] do without draws and are scored the same way; [`compare`] puts all of them side
-//! by side.
+//! by side. [`calibrate`] asks whether the draws are those of the posterior.
 
 pub mod baseline;
 pub mod basis;
+pub mod calibrate;
 pub mod compare;
 pub mod diagnose;
 mod error;

@@ -33,6 +33,9 @@ pub enum Purpose {
     Conditional = 11,
     /// Which rows of a sweep's data are test rows; one stream per split.
     Split = 12,
+    /// Simulations of a calibration study; streams 0 to 3 are of what they share, the
+    /// others of one each.
+    Calibrate = 13,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.

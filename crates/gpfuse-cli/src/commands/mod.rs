@@ -9,6 +9,7 @@ mod inspect;
 mod paper;
 mod predict;
 mod report;
+mod sbc;
 mod simulate;
 mod stack;
 mod sweep;
@@ -46,6 +47,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Sbc(args) => sbc::run(&args),
         Command::Report(args) => report::run(&args),
     }
 }

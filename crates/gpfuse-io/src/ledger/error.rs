@@ -75,12 +75,12 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
-    pub(super) fn read(path: &Path, cause: &io::Error) -> LedgerError {
+    pub(crate) fn read(path: &Path, cause: &io::Error) -> LedgerError {
         let cause = first_line(&cause.to_string());
         LedgerError::Read { path: path.display().to_string(), cause }
     }
 
-    pub(super) fn write(path: &Path, cause: &io::Error) -> LedgerError {
+    pub(crate) fn write(path: &Path, cause: &io::Error) -> LedgerError {
         LedgerError::Write(WriteError::new(path, cause))
     }
 }

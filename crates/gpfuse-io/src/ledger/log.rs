@@ -55,8 +55,8 @@ pub(super) fn read(path: &Path) -> Result<Rows, LedgerError> {
     Ok(out)
 }
 
-/// A file of rows, open to grow.
-pub(super) struct Log {
+/// A file of lines, open to grow.
+pub(crate) struct Log {
     file: File,
     path: PathBuf,
     length: u64,
@@ -65,12 +65,17 @@ pub(super) struct Log {
 impl Log {
     /// Open for more rows after those that were read; what is left of a half row is cut off.
     pub(super) fn open(path: &Path, rows: &Rows) -> Result<Log, LedgerError> {
+        Log::after(path, rows.whole, rows.half)
+    }
+
+    /// Open for more lines after the first `whole` bytes; with `half`, what follows them is cut off.
+    pub(crate) fn after(path: &Path, whole: u64, half: bool) -> Result<Log, LedgerError> {
         let fail = |e: std::io::Error| LedgerError::write(path, &e);
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(fail)?;
-        if rows.half {
-            file.set_len(rows.whole).and_then(|()| file.sync_all()).map_err(fail)?;
+        if half {
+            file.set_len(whole).and_then(|()| file.sync_all()).map_err(fail)?;
         }
-        Ok(Log { file, path: path.into(), length: rows.whole })
+        Ok(Log { file, path: path.into(), length: whole })
     }
 
     /// Append a row and bring it to the disk. After an error the file is as it was before.
@@ -78,7 +83,14 @@ impl Log {
         let fail = |e: std::io::Error| LedgerError::write(&self.path, &e);
         let mut line = serde_json::to_vec(row).map_err(|e| fail(e.into()))?;
         line.push(b'\n');
-        if let Err(e) = self.file.write_all(&line).and_then(|()| self.file.sync_data()) {
+        self.line(&line)
+    }
+
+    /// Append a line, its end included, and bring it to the disk. After an error the file is as it
+    /// was before.
+    pub(crate) fn line(&mut self, line: &[u8]) -> Result<(), LedgerError> {
+        let fail = |e: std::io::Error| LedgerError::write(&self.path, &e);
+        if let Err(e) = self.file.write_all(line).and_then(|()| self.file.sync_data()) {
             // Should this fail as well, the next to open the file cuts it.
             let _ = self.file.set_len(self.length);
             return Err(fail(e));

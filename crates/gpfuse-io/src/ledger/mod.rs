@@ -9,6 +9,7 @@
 //! models/CELL.nc  the models that are kept
 //! ```
 
+mod claim;
 mod error;
 mod folder;
 mod log;
@@ -18,8 +19,10 @@ mod results;
 mod tests;
 mod write;
 
+pub(crate) use claim::claim;
 pub use error::LedgerError;
 pub use folder::Folder;
+pub(crate) use log::Log;
 pub use merge::merge;
 pub use write::Ledger;
 

@@ -1,15 +1,15 @@
 //! The folder of a sweep as its one writer sees it.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use gpfuse::sweep::{Finished, Key};
 
+use super::claim::{claim, remove_leftovers};
 use super::folder::{model, settings};
 use super::log::{self, Log};
-use super::{DATA, LOCK, LedgerError, MODELS, RESULTS, ROWS, SETTINGS, results};
+use super::{DATA, LedgerError, MODELS, RESULTS, ROWS, SETTINGS, results};
 use crate::atomic::atomic_write;
-use crate::guard::first_line;
 use crate::model_file::{self, Saved, Training};
 use crate::sweep_file::{SweepFile, difference};
 use crate::table::write_csv;
@@ -37,12 +37,7 @@ impl Ledger {
     /// version.
     pub fn open(folder: &Path, file: &SweepFile) -> Result<Ledger, LedgerError> {
         let name = || folder.display().to_string();
-        fs::create_dir_all(folder).map_err(|e| LedgerError::NoFolder {
-            path: name(),
-            cause: first_line(&e.to_string()),
-        })?;
-        let lock = lock(folder)?;
-        remove_leftovers(folder);
+        let lock = claim(folder)?;
         match settings(folder)? {
             Some((_, there)) => same(folder, &there, file)?,
             None if folder.join(ROWS).exists() => {
@@ -116,32 +111,6 @@ impl Ledger {
         }
         let bytes = fs::read(from).map_err(|e| LedgerError::read(from, &e))?;
         Ok(atomic_write(&to, |out| out.write_all(&bytes))?)
-    }
-}
-
-fn lock(folder: &Path) -> Result<File, LedgerError> {
-    let path = folder.join(LOCK);
-    let open = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
-    let file = open.map_err(|e| LedgerError::write(&path, &e))?;
-    let path = folder.display().to_string();
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LedgerError::Busy { path }),
-        Err(TryLockError::Error(e)) => {
-            Err(LedgerError::NoLock { path, cause: first_line(&e.to_string()) })
-        }
-    }
-}
-
-/// Temporary files of a writer that was killed.
-fn remove_leftovers(folder: &Path) {
-    let Ok(all) = fs::read_dir(folder) else { return };
-    for entry in all.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(".gpfuse-") && name.ends_with(".tmp") {
-            // Only room is lost if it stays.
-            let _ = fs::remove_file(entry.path());
-        }
     }
 }
 

@@ -23,7 +23,8 @@ pub fn difference(there: &SweepFile, here: &SweepFile) -> Option<String> {
     }
 }
 
-fn tables(place: &str, there: &Table, here: &Table) -> Option<String> {
+/// The first difference of two tables at a place of the settings, in words.
+pub(crate) fn tables(place: &str, there: &Table, here: &Table) -> Option<String> {
     let names = there.keys().chain(here.keys().filter(|name| !there.contains_key(*name)));
     names.into_iter().find_map(|name| {
         let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };

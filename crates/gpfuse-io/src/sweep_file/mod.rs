@@ -16,6 +16,7 @@ use gpfuse::sweep::Key;
 use serde::{Deserialize, Serialize};
 
 pub use differ::difference;
+pub(crate) use differ::tables;
 pub use digest::digest;
 pub use read::{SweepFileError, line_of};
 

@@ -11,6 +11,7 @@ mod forest;
 mod frame;
 mod ink;
 mod predictive;
+mod ranks;
 mod scale;
 mod series;
 
@@ -31,6 +32,7 @@ pub use effects::{Effect, Effects, effects};
 pub use experts::{Experts, experts, weights};
 pub use forest::{Kind, Row, forest};
 pub use predictive::{Heat, Predictive, predictive};
+pub use ranks::{RankPanel, Ranks, ranks};
 pub(crate) use scale::{most, quantile, short};
 pub use series::{Band, Labels, Quantity};
 

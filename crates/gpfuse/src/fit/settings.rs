@@ -209,7 +209,7 @@ impl CheckedFit {
 
     /// The basis of the GPs, which are learned from the scaled inputs `own` and meant for the
     /// region of `x` (both row-major).
-    pub(super) fn basis(&self, own: &[f64], x: &[f64], inputs: usize) -> Result<Basis> {
+    pub(crate) fn basis(&self, own: &[f64], x: &[f64], inputs: usize) -> Result<Basis> {
         let few = !self.method.learns_experts() && own.len() / inputs <= FEW;
         let choice = match self.basis {
             BasisChoice::Auto if self.omega.is_some() => BasisChoice::Rff,

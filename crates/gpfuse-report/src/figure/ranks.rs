@@ -1,0 +1,116 @@
+//! Are ranks uniform? The distribution function of each quantity's ranks less that of uniform ones.
+
+use kuva::render::render::TextAnchor;
+
+use super::Scene;
+use super::frame::{EDGE, Frame, note};
+use super::ink::{GREY, INK, Look, Mark, TEXT, area, cut, dashed, heading, mark, page, text};
+use super::scale::{Scale, short};
+
+/// The ranks of one quantity.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RankPanel {
+    /// The quantity.
+    pub name: String,
+    /// The share of ranks at or below each point.
+    pub shares: Vec<f64>,
+    /// Whether they are taken for uniform.
+    pub inside: bool,
+}
+
+/// The ranks of all quantities of a calibration study.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ranks {
+    /// Above the figure.
+    pub title: String,
+    /// Places from 0 to 1: the share of uniform ranks at or below each of the points.
+    pub points: Vec<f64>,
+    /// Bands that uniform ranks stay in, lower and upper ends, the widest first.
+    pub bands: Vec<(Vec<f64>, Vec<f64>)>,
+    /// A panel for each quantity.
+    pub panels: Vec<RankPanel>,
+    /// A line of text at the foot, such as what the bands are.
+    pub note: String,
+}
+
+const WIDTH: f64 = 820.0;
+const PLOT: f64 = 110.0;
+const TOP: f64 = 48.0;
+const ABOVE: f64 = 20.0;
+const BELOW: f64 = 28.0;
+/// Panels side by side.
+const ACROSS: usize = 4;
+/// The room for numbers at the left of the panels, and the room between two of them.
+const NUMBERS: f64 = 62.0;
+const GAP: f64 = 14.0;
+
+/// `values` less the points, with both ends, where the difference is 0.
+fn less(values: &[f64], points: &[f64]) -> Vec<f64> {
+    let own = values.iter().zip(points).map(|(v, p)| v - p);
+    [0.0].into_iter().chain(own).chain([0.0]).collect()
+}
+
+/// Draw them: all panels share their axes, so that quantities compare.
+pub fn ranks(plot: &Ranks) -> Scene {
+    let down = plot.panels.len().div_ceil(ACROSS).max(1);
+    let mut scene = page(WIDTH, TOP + down as f64 * (ABOVE + PLOT + BELOW) + 44.0);
+    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
+    let ends = plot.bands.iter().flat_map(|(low, high)| [low, high]);
+    let curves = ends.chain(plot.panels.iter().map(|panel| &panel.shares));
+    let most = curves.flat_map(|own| less(own, &plot.points)).filter(|v| v.is_finite());
+    let most = most.fold(0.0, |a: f64, v| a.max(v.abs()));
+    let x: Vec<f64> = [0.0].into_iter().chain(plot.points.iter().copied()).chain([1.0]).collect();
+    let wide = (WIDTH - NUMBERS - EDGE - GAP * (ACROSS - 1) as f64) / ACROSS as f64;
+    for (i, panel) in plot.panels.iter().enumerate() {
+        let (column, row) = (i % ACROSS, i / ACROSS);
+        let left = NUMBERS + column as f64 * (wide + GAP);
+        let top = TOP + ABOVE + row as f64 * (ABOVE + PLOT + BELOW);
+        let frame = Frame {
+            x: Scale::exact(0.0, 1.0, left, left + wide),
+            y: Scale::exact(-1.05 * most, 1.05 * most, top + PLOT, top),
+        };
+        draw(&mut scene, &frame, plot, panel, &x, column == 0);
+        if i + ACROSS >= plot.panels.len() {
+            frame.name(&mut scene, "rank among the draws");
+        }
+    }
+    note(&mut scene, &plot.note);
+    scene
+}
+
+fn draw(scene: &mut Scene, frame: &Frame, plot: &Ranks, panel: &RankPanel, x: &[f64], first: bool) {
+    let name = if panel.inside { panel.name.clone() } else { format!("\u{2717} {}", panel.name) };
+    let name = cut(&name, TEXT, frame.x.length());
+    let at = (frame.x.from, frame.y.to - 6.0);
+    scene.add(text(at, &name, TEXT, TextAnchor::Start, if panel.inside { GREY } else { INK }));
+    if first {
+        frame.rows(scene, "ECDF less uniform");
+    }
+    for (low, high) in &plot.bands {
+        let (low, high) = (less(low, &plot.points), less(high, &plot.points));
+        let shape = area(&frame.between(x, &low, &high), GREY, 0.16);
+        let reach = low.iter().chain(&high).map(|v| v.abs()).fold(0.0, f64::max);
+        let title = format!("uniform ranks: within {} of 0", short(reach));
+        mark(scene, Mark::Band, &title, vec![shape]);
+    }
+    scene.add(dashed(frame.at(0.0, 0.0), frame.at(1.0, 0.0)));
+    let found = less(&panel.shares, &plot.points);
+    let (low, high) = found.iter().fold((0.0_f64, 0.0_f64), |a, v| (a.0.min(*v), a.1.max(*v)));
+    let title = format!("{}: {} to {}", panel.name, short(low), short(high));
+    let look = Look { dashes: &[], ..Look::of(usize::from(!panel.inside)) };
+    mark(scene, Mark::Line, &title, frame.curve(x, &found, &look, 1.8));
+    frame.base(scene);
+    for (value, number) in [(0.0, "0"), (0.5, "0.5"), (1.0, "1")] {
+        frame.tick(scene, frame.x.at(value), number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_begins_and_ends_at_zero() {
+        assert_eq!(less(&[0.5, 0.5], &[0.25, 0.75]), [0.0, 0.25, -0.25, 0.0]);
+    }
+}
