@@ -291,11 +291,12 @@ def test_experts_in_lists_are_seeded_as_well() -> None:
     frozen = Spy(starts=1).fit(DATA.X, DATA.y)
     inner = gf.Baseline(estimators=[Spy(starts=1)])
     model = gf.Baseline(estimators=[("a", Spy(starts=1)), inner, FrozenEstimator(frozen)])
-    for threads, executor in [(1, ThreadPoolExecutor(1)), (None, None)]:
-        Spy.seen.clear()
-        found = gf.cross_validate(model, DATA.X, DATA.y, cv=2, executor=executor, random_state=5)
-        assert not found.notes
-        assert sorted(Spy.seen, key=str) == [(threads, 5)] * 2 + [(threads, 6)] * 2
+    with ThreadPoolExecutor(1) as pool:
+        for threads, where in [(1, pool), (None, None)]:
+            Spy.seen.clear()
+            found = gf.cross_validate(model, DATA.X, DATA.y, cv=2, executor=where, random_state=5)
+            assert not found.notes
+            assert sorted(Spy.seen, key=str) == [(threads, 5)] * 2 + [(threads, 6)] * 2
     assert model.estimators[0][1].random_state is None
     assert inner.estimators[0].random_state is None
     assert frozen.random_state is None
