@@ -12,6 +12,9 @@ pub(crate) type Matrix<'py> = PyReadonlyArray2<'py, f64>;
 /// A vector of numbers from Python.
 pub(crate) type Vector<'py> = PyReadonlyArray1<'py, f64>;
 
+/// One number per row, twice, to Python.
+pub(crate) type Pair<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// The numbers of a matrix, row-major, and its number of columns.
 pub(crate) fn matrix(from: &Matrix<'_>) -> (Vec<f64>, usize) {
     (from.as_array().iter().copied().collect(), from.shape()[1])

@@ -6,15 +6,12 @@ use gpfuse::gp::{self, Hyper, Settings};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
-use crate::arrays::{Matrix, Vector, matrix, to_matrix, to_vector, vector};
+use crate::arrays::{Matrix, Pair, Vector, matrix, to_matrix, to_vector, vector};
 use crate::{error, run};
 
 /// An exact GP conditioned on rows.
 #[pyclass(module = "gpfuse._gpfuse", frozen)]
 pub(crate) struct Gp(Arc<gp::Gp>);
-
-/// One number per row, twice.
-type Pair<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// What a GP is made from: kernel, hyperparameters, inputs, targets.
 type Conditioned<'py> = (String, String, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);

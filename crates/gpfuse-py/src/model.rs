@@ -276,7 +276,7 @@ impl Model {
         if self.needs_predictions() || query.said.is_some() {
             self.fitted.given(&query.x, query.said.as_ref()).map_err(error::of)?;
         }
-        Ok(Predictive::new(Source::Draws(query), threads))
+        Ok(Predictive::new(Source::Draws(Box::new(query)), threads))
     }
 
     /// The experts at rows: weight, its interval's ends, mean and sd, each (rows, experts).

@@ -11,7 +11,7 @@ use gpfuse::random::{Purpose, stream};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
-use crate::arrays::{Matrix, Vector, matrix, to_matrix, to_vector, vector};
+use crate::arrays::{Matrix, Pair, Vector, matrix, to_matrix, to_vector, vector};
 use crate::error;
 use crate::run::{self, Watch};
 
@@ -21,7 +21,7 @@ const AT_ONCE: usize = 8192;
 /// Where the densities come from.
 pub(crate) enum Source {
     /// Draws of a model.
-    Draws(Query),
+    Draws(Box<Query>),
     /// A table, made without draws.
     Fused(Fused),
 }
@@ -163,10 +163,7 @@ impl Predictive {
     }
 
     /// Means and standard deviations.
-    fn moments<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    fn moments<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
         let both = self.each(py, |_, density| vec![density.mean(), density.variance().sqrt()])?;
         let (mean, sd) = both.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
         Ok((to_vector(py, mean), to_vector(py, sd)))
