@@ -5,10 +5,10 @@ VENV := target/venv
 
 .PHONY: test python arviz1 browser kill other-sets check golden bench protocol levers versus clean
 
-# The Rust tests, then real ArviZ on a real model file and experts from real scikit-learn, then the
+# The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and experts from real scikit-learn, then the
 # Python package, then the library's tests on the other instruction sets of this machine.
 test: $(VENV)/ready
-	$(CARGO) test --release --workspace
+	$(CARGO) test --release --workspace --exclude gpfuse-py
 	$(VENV)/bin/python tests/arviz_open.py target/release/gpfuse
 	$(VENV)/bin/python tests/stack_sklearn.py target/release/gpfuse
 	$(MAKE) python arviz1
@@ -17,10 +17,10 @@ test: $(VENV)/ready
 # The package, built as `pip install .` does, and its tests.
 python: $(VENV)/ready
 	$(CARGO) build --release -p gpfuse-cli
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-	    --force-reinstall .
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/pip install --quiet \
+	    --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
 	$(VENV)/bin/python -m mypy.stubtest gpfuse._gpfuse
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n 2
 
 # What ArviZ 1 makes of a fit, where there is a Python that it runs on.
 arviz1:
@@ -35,7 +35,7 @@ other-sets:
 	@target/release/gpfuse --version | sed -n 's/^instruction sets: \(.*\) (in use: \(.*\))/\1 \2/p' \
 	    | tr ' ' '\n' | sort | uniq -u | while read -r set; do \
 	        echo "instruction set $$set"; \
-	        GPFUSE_SIMD=$$set $(CARGO) test --release --workspace --lib $(TESTS) || exit 1; \
+	        GPFUSE_SIMD=$$set $(CARGO) test --release --workspace --exclude gpfuse-py --lib $(TESTS) || exit 1; \
 	    done
 
 # The pages of `gpfuse report` in a real Chromium (CHROMIUM names another than /usr/bin/chromium).

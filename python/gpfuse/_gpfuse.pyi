@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+__all__: list[str]
 __version__: str
 
 _Array = NDArray[np.float64]
@@ -15,6 +16,7 @@ _Progress = Callable[
     object,
 ]
 
+@final
 class Model:
     @staticmethod
     def load(path: str | PathLike[str]) -> Model: ...
@@ -73,6 +75,7 @@ def fit(
     progress: _Progress | None = None,
 ) -> tuple[Model, BaseException | None]: ...
 
+@final
 class Predictive:
     @staticmethod
     def normal(mean: _Array, sd: _Array, threads: int) -> Predictive: ...
@@ -85,6 +88,7 @@ class Predictive:
     def sample(self, count: int, seed: int) -> _Array: ...
     def evaluate(self, y: _Array) -> tuple[str, _Array]: ...
 
+@final
 class Learned:
     def __new__(
         cls,
@@ -102,6 +106,7 @@ class Learned:
 
 def rules() -> list[str]: ...
 
+@final
 class Gp:
     @staticmethod
     def fit(x: _Array, y: _Array, settings: str) -> Gp: ...
