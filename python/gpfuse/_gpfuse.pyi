@@ -7,7 +7,18 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__: list[str]
+__all__ = [
+    "Gp",
+    "Learned",
+    "Model",
+    "Predictive",
+    "__version__",
+    "defaults",
+    "fit",
+    "rules",
+    "simulate",
+]
+
 __version__: str
 
 _Array = NDArray[np.float64]
