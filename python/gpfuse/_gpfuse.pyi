@@ -85,7 +85,6 @@ def fit(
     assignment: tuple[Sequence[Sequence[int]], Sequence[int]] | None = None,
     progress: _Progress | None = None,
 ) -> tuple[Model, BaseException | None]: ...
-
 @final
 class Predictive:
     @staticmethod
@@ -116,7 +115,6 @@ class Learned:
     def fuse(self, mean: _Array, sd: _Array, threads: int) -> Predictive: ...
 
 def rules() -> list[str]: ...
-
 @final
 class Gp:
     @staticmethod
