@@ -11,7 +11,10 @@ import pytest
 
 import gpfuse as gf
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("ctrl_c"),
+]
 
 
 class Later:

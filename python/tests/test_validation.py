@@ -318,6 +318,7 @@ def test_jobs_do_not_wait_for_their_own_pool() -> None:
     assert [one.error for one in found[0].folds] == [None, None]
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("pool", [True, False])
 def test_ctrl_c_cancels_what_has_not_begun(pool: bool) -> None:
     """The main thread has half a second, while a job sleeps, to cancel the rest."""
