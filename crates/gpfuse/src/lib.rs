@@ -15,6 +15,7 @@ mod error;
 pub mod experts;
 pub mod fit;
 pub mod gp;
+mod halt;
 pub mod infer;
 pub mod kernel;
 pub mod math;

@@ -26,4 +26,6 @@ pub use judge::{Judged, LEVEL, Verdict, judge};
 pub use settings::{CheckedCalibrate, RANKED, Settings};
 pub use simulation::Simulation;
 pub use study::{Study, Truth};
-pub use work::{Ended, run_all};
+pub use work::run_all;
+
+pub use crate::halt::Ended;

@@ -25,6 +25,7 @@ pub use monitor::{ChainProgress, Monitor, Quiet};
 pub use settings::{Checked, Metric, Sampler, Settings, Start};
 
 use crate::Result;
+use crate::halt::Linked;
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 
@@ -47,11 +48,12 @@ pub fn sample<D: Density + Sync>(
         return Ok(Draws::single(start::best(&starts)?));
     }
     let jobs = settings.chains;
-    let linked = Linked { monitor, failed: AtomicBool::new(false) };
+    let failed = AtomicBool::new(false);
+    let linked = Linked { monitor, stop: &failed };
     let chains = parallel(jobs, settings.threads, |c| {
         let rng = stream(settings.seed, Purpose::Chain, c as u64);
         let length = chain::Length::new(settings.warmup, settings.draws, settings);
-        let guard = Fail(&linked.failed);
+        let guard = Fail(&failed);
         let kept = linked.keeper().chain(c);
         if let Some(kept) = kept.filter(|chain| chain.has(settings.draws, density.dim())) {
             guard.disarm();
@@ -69,26 +71,6 @@ pub fn sample<D: Density + Sync>(
     })?;
     let chains: Result<Vec<ChainDraws>> = chains.into_iter().collect();
     Draws::new(density.dim(), settings.draws, chains?)
-}
-
-/// Passes a monitor on, and cancels all chains once one has failed.
-struct Linked<'a> {
-    monitor: &'a dyn Monitor,
-    failed: AtomicBool,
-}
-
-impl Monitor for Linked<'_> {
-    fn draw(&self, progress: &ChainProgress) {
-        self.monitor.draw(progress);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.failed.load(Ordering::Relaxed) || self.monitor.cancelled()
-    }
-
-    fn keeper(&self) -> &dyn Keeper {
-        self.monitor.keeper()
-    }
 }
 
 /// Marks the run as failed when dropped: by a chain that returns an error or panics.

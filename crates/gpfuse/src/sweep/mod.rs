@@ -22,4 +22,6 @@ pub use finished::Finished;
 pub use key::Key;
 pub use run::run_cell;
 pub use split::test_rows;
-pub use work::{Ended, Sink, run_all};
+pub use work::{Sink, run_all};
+
+pub use crate::halt::Ended;

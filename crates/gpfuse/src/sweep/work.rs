@@ -1,14 +1,15 @@
 //! Many cells on several threads, without more chains at work than threads.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::cost::longest_first;
 use super::{Cell, Finished, run_cell};
+use crate::Result;
 use crate::fit::Fitted;
-use crate::infer::{ChainProgress, Monitor};
+use crate::halt::{Ended, Halt, Linked};
+use crate::infer::Monitor;
 use crate::parallel::parallel;
-use crate::{Error, Result};
 
 /// Takes what a sweep has finished; called from the threads that run cells.
 pub trait Sink: Sync {
@@ -32,15 +33,6 @@ pub trait Sink: Sync {
     }
 }
 
-/// How a sweep ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// With all its cells.
-    Whole,
-    /// Cancelled, with some of them.
-    Cancelled,
-}
-
 /// What the workers share: the next cell, and threads that no cell has.
 struct Queue {
     next: usize,
@@ -61,12 +53,11 @@ pub fn run_all<S: Sink>(
     longest_first(&mut cells);
     let threads = threads.max(1);
     let queue = Mutex::new(Queue { next: 0, free: threads });
-    let stop = AtomicBool::new(false);
-    let failure = Mutex::new(None);
+    let halt = Halt::new();
     let take = || {
         let mut queue = queue.lock().ok()?;
         let left = cells.len() - queue.next;
-        if left == 0 || stop.load(Ordering::Relaxed) || sink.cancelled() {
+        if left == 0 || halt.stop.load(Ordering::Relaxed) || sink.cancelled() {
             return None;
         }
         let own = (queue.free / left).max(1);
@@ -82,43 +73,14 @@ pub fn run_all<S: Sink>(
     parallel(threads.min(cells.len().max(1)), threads, |_| {
         while let Some((cell, own)) = take() {
             let monitor = sink.begin(cell);
-            let watched = Watched { monitor: monitor.as_ref(), stop: &stop };
-            let outcome = run_cell(cell, own, &watched);
+            let linked = Linked { monitor: monitor.as_ref(), stop: &halt.stop };
+            let outcome = run_cell(cell, own, &linked);
             drop(monitor);
             give_back(own);
-            let Some((finished, fitted)) = outcome else { continue };
-            if let Err(e) = sink.end(cell, finished, fitted) {
-                stop.store(true, Ordering::Relaxed);
-                if let Ok(mut failure) = failure.lock() {
-                    failure.get_or_insert(e);
-                }
+            if let Some((finished, fitted)) = outcome {
+                halt.hear(sink.end(cell, finished, fitted));
             }
         }
     })?;
-    let failure = failure.into_inner().map_err(|_| Error::Worker("it left no result".into()))?;
-    Ok(match failure {
-        Some(e) => Err(e),
-        None if sink.cancelled() => Ok(Ended::Cancelled),
-        None => Ok(Ended::Whole),
-    })
-}
-
-/// The sink's monitor, and the end of all cells once the sink has failed.
-struct Watched<'a> {
-    monitor: &'a dyn Monitor,
-    stop: &'a AtomicBool,
-}
-
-impl Monitor for Watched<'_> {
-    fn start(&self, done: usize, total: usize) {
-        self.monitor.start(done, total);
-    }
-
-    fn draw(&self, progress: &ChainProgress) {
-        self.monitor.draw(progress);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.monitor.cancelled()
-    }
+    halt.end(sink.cancelled())
 }

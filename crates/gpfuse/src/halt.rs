@@ -1,0 +1,71 @@
+//! Work on several threads that ends with its first failure.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::infer::{ChainProgress, Keeper, Monitor};
+use crate::{Error, Result};
+
+/// How a run of many jobs ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With all its jobs.
+    Whole,
+    /// Cancelled, with some of them.
+    Cancelled,
+}
+
+/// Passes a monitor on, and cancels once `stop` is set.
+pub(crate) struct Linked<'a> {
+    pub(crate) monitor: &'a dyn Monitor,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Monitor for Linked<'_> {
+    fn start(&self, done: usize, total: usize) {
+        self.monitor.start(done, total);
+    }
+
+    fn draw(&self, progress: &ChainProgress) {
+        self.monitor.draw(progress);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.monitor.cancelled()
+    }
+
+    fn keeper(&self) -> &dyn Keeper {
+        self.monitor.keeper()
+    }
+}
+
+/// The first failure of some jobs, after which none goes on.
+pub(crate) struct Halt<E> {
+    pub(crate) stop: AtomicBool,
+    first: Mutex<Option<E>>,
+}
+
+impl<E> Halt<E> {
+    pub(crate) fn new() -> Halt<E> {
+        Halt { stop: AtomicBool::new(false), first: Mutex::new(None) }
+    }
+
+    /// Stop everything where a job has failed.
+    pub(crate) fn hear(&self, outcome: std::result::Result<(), E>) {
+        let Err(failure) = outcome else { return };
+        self.stop.store(true, Ordering::Relaxed);
+        if let Ok(mut first) = self.first.lock() {
+            first.get_or_insert(failure);
+        }
+    }
+
+    /// How it ended.
+    pub(crate) fn end(self, cancelled: bool) -> Result<std::result::Result<Ended, E>> {
+        let first = self.first.into_inner();
+        Ok(match first.map_err(|_| Error::Worker("it left no result".into()))? {
+            Some(failure) => Err(failure),
+            None if cancelled => Ok(Ended::Cancelled),
+            None => Ok(Ended::Whole),
+        })
+    }
+}
