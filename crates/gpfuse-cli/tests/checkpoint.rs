@@ -170,7 +170,7 @@ fn another_run_is_refused_and_the_same_one_goes_on() {
         assert!(begun.elapsed() < Duration::from_secs(60));
         sleep(Duration::from_millis(10));
     }
-    place.refused(AGES, 1, &["`ck`: another gpfuse is at work with this checkpoint"]);
+    place.refused(AGES, 1, &["`ck`: another gpfuse is at work in this folder"]);
     stopped_with(&place, child, "-KILL");
     let differs = |from: &str, to: &str, words: &str| {
         let other = AGES.replace(from, to);

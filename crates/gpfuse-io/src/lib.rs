@@ -7,6 +7,7 @@
 
 pub mod atomic;
 pub mod checkpoint;
+mod claim;
 mod guard;
 pub mod ledger;
 pub mod model_file;
@@ -14,3 +15,5 @@ pub mod nc;
 pub mod ranks;
 pub mod sweep_file;
 pub mod table;
+
+pub use claim::ClaimError;

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::atomic::WriteError;
+use crate::claim::ClaimError;
 use crate::guard::first_line;
 
 /// Why the folder of a checkpoint cannot be used.
@@ -16,21 +17,12 @@ pub enum CheckpointError {
     /// A file cannot be read.
     #[error("`{path}`: cannot be read ({cause}): check the file and its permissions")]
     Read { path: String, cause: String },
-    /// The folder cannot be made.
-    #[error("cannot make the folder `{path}` ({cause}): choose another place")]
-    NoFolder { path: String, cause: String },
+    /// The folder cannot be had.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
     /// There is something else in the folder.
     #[error("`{path}`: holds files but no checkpoint: choose a new or empty folder")]
     Foreign { path: String },
-    /// Another process writes there.
-    #[error(
-        "`{path}`: another gpfuse is at work with this checkpoint: wait until it ends, or choose \
-         another folder"
-    )]
-    Busy { path: String },
-    /// The file system has no locks.
-    #[error("`{path}`: cannot be locked ({cause}): choose a folder on another file system")]
-    NoLock { path: String, cause: String },
     /// The checkpoint belongs to another run.
     #[error(
         "`{path}` is the checkpoint of another run: {difference}. Give the command of that run \

@@ -20,7 +20,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,12 +32,10 @@ use gpfuse::infer::map::Point;
 use gpfuse::infer::{ChainDraws, Keeper, Met};
 
 use crate::atomic::{WriteError, atomic_write};
-use crate::guard::first_line;
+use crate::claim::{LOCK, claim, is_temporary, make, names};
 
 /// What the run is.
 const RUN: &str = "run.txt";
-/// The lock.
-const LOCK: &str = "lock";
 
 /// A checkpoint that is being written, locked against others.
 pub struct Checkpoint {
@@ -62,10 +60,7 @@ impl Checkpoint {
         warn: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Checkpoint, CheckpointError> {
         let path = || folder.display().to_string();
-        fs::create_dir_all(folder).map_err(|e| CheckpointError::NoFolder {
-            path: path(),
-            cause: first_line(&e.to_string()),
-        })?;
+        make(folder)?;
         let there = match fs::read_to_string(folder.join(RUN)) {
             Ok(text) => Some(text),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
@@ -74,14 +69,10 @@ impl Checkpoint {
         if there.is_none() && names(folder).iter().any(|name| !passing(name)) {
             return Err(CheckpointError::Foreign { path: path() });
         }
-        let lock = lock(folder)?;
+        let lock = claim(folder)?;
         if let Some(difference) = there.and_then(|text| run.difference(&text)) {
             return Err(CheckpointError::Other { path: path(), difference });
         }
-        names(folder).iter().filter(|name| temporary(name)).for_each(|name| {
-            // Only room is lost if it stays.
-            let _ = fs::remove_file(folder.join(name));
-        });
         // Again where it is there already: a folder that cannot be written is known before the work.
         let text = run.text();
         atomic_write(&folder.join(RUN), |out| out.write_all(text.as_bytes()))?;
@@ -105,7 +96,7 @@ impl Checkpoint {
                 && name.ends_with(".bin")
         };
         // What cannot be removed is found whole by the next run, and removed by it.
-        for name in names(&self.folder).iter().filter(|name| own(name) || temporary(name)) {
+        for name in names(&self.folder).iter().filter(|name| own(name) || is_temporary(name)) {
             let _ = fs::remove_file(self.folder.join(name));
         }
         for name in [RUN, LOCK] {
@@ -184,32 +175,7 @@ impl Keeper for Checkpoint {
     }
 }
 
-/// The names in a folder; none where it cannot be read.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
-}
-
-/// A file of a writer that was killed.
-fn temporary(name: &str) -> bool {
-    name.starts_with(".gpfuse-") && name.ends_with(".tmp")
-}
-
 /// Whether a name is left where a run was killed as it made or removed its folder.
 fn passing(name: &str) -> bool {
-    name == LOCK || temporary(name)
-}
-
-fn lock(folder: &Path) -> Result<File, CheckpointError> {
-    let path = folder.join(LOCK);
-    let open = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
-    let file = open.map_err(|e| WriteError::new(&path, &e))?;
-    let path = folder.display().to_string();
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(CheckpointError::Busy { path }),
-        Err(TryLockError::Error(e)) => {
-            Err(CheckpointError::NoLock { path, cause: first_line(&e.to_string()) })
-        }
-    }
+    name == LOCK || is_temporary(name)
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::atomic::WriteError;
+use crate::claim::ClaimError;
 use crate::guard::first_line;
 use crate::model_file::ModelFileError;
 use crate::sweep_file::SweepFileError;
@@ -18,9 +19,9 @@ pub enum LedgerError {
     /// A file cannot be read.
     #[error("`{path}`: cannot be read ({cause}): check the file and its permissions")]
     Read { path: String, cause: String },
-    /// The folder cannot be made.
-    #[error("cannot make the folder `{path}` ({cause}): choose another place")]
-    NoFolder { path: String, cause: String },
+    /// The folder cannot be had.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
     /// There is no sweep in the folder.
     #[error("`{path}`: is not the folder of a sweep: it has no `settings.toml`")]
     NoSweep { path: String },
@@ -30,15 +31,6 @@ pub enum LedgerError {
          folder"
     )]
     NoSettings { path: String },
-    /// Another process writes there.
-    #[error(
-        "`{path}`: another gpfuse is at work in this folder: wait until it ends, or choose \
-         another folder"
-    )]
-    Busy { path: String },
-    /// The file system has no locks.
-    #[error("`{path}`: cannot be locked ({cause}): choose a folder on another file system")]
-    NoLock { path: String, cause: String },
     /// A row that cannot be read, and is not the last.
     #[error("`{path}`, line {line}: is no row of a sweep ({problem}): take the line out")]
     Row { path: String, line: usize, problem: String },

@@ -9,7 +9,6 @@
 //! models/CELL.nc  the models that are kept
 //! ```
 
-mod claim;
 mod error;
 mod folder;
 mod log;
@@ -19,7 +18,6 @@ mod results;
 mod tests;
 mod write;
 
-pub(crate) use claim::claim;
 pub use error::LedgerError;
 pub use folder::Folder;
 pub(crate) use log::Log;
@@ -30,8 +28,6 @@ pub use write::Ledger;
 const SETTINGS: &str = "settings.toml";
 /// The rows.
 const ROWS: &str = "ledger.jsonl";
-/// The lock.
-const LOCK: &str = "lock";
 /// The sorted table.
 const RESULTS: &str = "results.csv";
 /// The folder of the data.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use gpfuse::sweep::{Finished, Key};
 
-use super::claim::{claim, remove_leftovers};
 use super::folder::{model, settings};
 use super::log::{self, Log};
 use super::{DATA, LedgerError, MODELS, RESULTS, ROWS, SETTINGS, results};
 use crate::atomic::atomic_write;
+use crate::claim::{claim, remove_leftovers};
 use crate::model_file::{self, Saved, Training};
 use crate::sweep_file::{SweepFile, difference};
 use crate::table::write_csv;

@@ -24,7 +24,8 @@ use toml::Table;
 pub use error::RanksError;
 
 use crate::atomic::atomic_write;
-use crate::ledger::{LedgerError, Log, claim};
+use crate::claim::claim;
+use crate::ledger::{LedgerError, Log};
 use crate::sweep_file::tables;
 
 const SETTINGS: &str = "settings.toml";
@@ -55,7 +56,7 @@ impl RankLedger {
         names: &[String],
         version: &str,
     ) -> Result<RankLedger, RanksError> {
-        let lock = claim(folder)?;
+        let lock = claim(folder).map_err(LedgerError::from)?;
         let (told, path) = (folder.join(SETTINGS), folder.join(RANKS));
         let mut here = Table::try_from(settings)
             .map_err(|e| LedgerError::write(&told, &std::io::Error::other(e)))?;

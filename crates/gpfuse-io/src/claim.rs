@@ -1,0 +1,81 @@
+//! A folder for one writer.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::Path;
+
+use crate::atomic::WriteError;
+use crate::guard::first_line;
+
+/// The file that the writer holds.
+pub(crate) const LOCK: &str = "lock";
+
+/// Why a folder cannot be had.
+#[allow(missing_docs)] // The fields are what the message shows.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaimError {
+    /// The folder cannot be made.
+    #[error("cannot make the folder `{path}` ({cause}): choose another place")]
+    NoFolder { path: String, cause: String },
+    /// Its lock cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Another process writes there.
+    #[error(
+        "`{path}`: another gpfuse is at work in this folder: wait until it ends, or choose \
+         another folder"
+    )]
+    Busy { path: String },
+    /// The file system has no locks.
+    #[error("`{path}`: cannot be locked ({cause}): choose a folder on another file system")]
+    NoLock { path: String, cause: String },
+}
+
+/// Make a folder, lock it against other writers for as long as the result lives, and clear it of
+/// what a writer that was killed left.
+pub(crate) fn claim(folder: &Path) -> Result<File, ClaimError> {
+    make(folder)?;
+    let lock = lock(folder)?;
+    remove_leftovers(folder);
+    Ok(lock)
+}
+
+/// Make a folder, where there is none.
+pub(crate) fn make(folder: &Path) -> Result<(), ClaimError> {
+    fs::create_dir_all(folder).map_err(|e| ClaimError::NoFolder {
+        path: folder.display().to_string(),
+        cause: first_line(&e.to_string()),
+    })
+}
+
+fn lock(folder: &Path) -> Result<File, ClaimError> {
+    let path = folder.join(LOCK);
+    let open = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+    let file = open.map_err(|e| WriteError::new(&path, &e))?;
+    let path = folder.display().to_string();
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ClaimError::Busy { path }),
+        Err(TryLockError::Error(e)) => {
+            Err(ClaimError::NoLock { path, cause: first_line(&e.to_string()) })
+        }
+    }
+}
+
+/// Remove the temporary files of a writer that was killed.
+pub(crate) fn remove_leftovers(folder: &Path) {
+    for name in names(folder).iter().filter(|name| is_temporary(name)) {
+        // Only room is lost if it stays.
+        let _ = fs::remove_file(folder.join(name));
+    }
+}
+
+/// The names in a folder; none where it cannot be read.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Whether a file is one that was being written.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with(".gpfuse-") && name.ends_with(".tmp")
+}
