@@ -70,11 +70,7 @@ impl RankLedger {
                 atomic_write(&told, |out| write!(out, "{HEAD}{here}")).map_err(LedgerError::from)?
             }
         }
-        let bytes = match fs::read(&path) {
-            Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
-            other => other.map_err(|e| LedgerError::read(&path, &e))?,
-        };
-        let found = rows(&path, &bytes, names)?;
+        let found = rows(&path, &contents(&path)?, names)?;
         let mut log = Log::after(&path, found.whole, found.half)?;
         if found.whole == 0 {
             log.line(&line::header(names))?;
@@ -102,6 +98,21 @@ impl RankLedger {
         self.log.line(&line::write(&row))?;
         self.rows.push(row);
         Ok(())
+    }
+}
+
+/// The simulations in the folder of a study with quantities `names`, which may be written meanwhile;
+/// none where there is no such folder.
+pub fn simulations(folder: &Path, names: &[String]) -> Result<Vec<Simulation>, RanksError> {
+    let path = folder.join(RANKS);
+    Ok(rows(&path, &contents(&path)?, names)?.rows)
+}
+
+/// The bytes of a file of ranks; none where it is not there.
+fn contents(path: &Path) -> Result<Vec<u8>, RanksError> {
+    match fs::read(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        other => Ok(other.map_err(|e| LedgerError::read(path, &e))?),
     }
 }
 

@@ -188,23 +188,30 @@ pub struct Cell {
     pub error: Option<String>,
     /// What it is sorted by, where that is a number.
     pub value: Option<f64>,
+    /// The style of a verdict, where it is one: `seen`, `not-seen` or `unclear`.
+    pub class: Option<&'static str>,
 }
 
 impl Cell {
     /// Words.
     pub fn words(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), error: None, value: None }
+        Cell { text: text.into(), error: None, value: None, class: None }
+    }
+
+    /// A verdict in its style.
+    pub fn verdict(text: impl Into<String>, class: &'static str) -> Cell {
+        Cell { class: Some(class), ..Cell::words(text) }
     }
 
     /// A whole number.
     pub fn count(n: usize) -> Cell {
-        Cell { text: n.to_string(), error: None, value: Some(n as f64) }
+        Cell { value: Some(n as f64), ..Cell::words(n.to_string()) }
     }
 
     /// A number with so many decimals; a dash where there is none.
     pub fn fixed(value: Option<f64>, digits: usize) -> Cell {
         match value.filter(|v| v.is_finite()) {
-            Some(v) => Cell { text: number::fixed(v, digits), error: None, value: Some(v) },
+            Some(v) => Cell { value: Some(v), ..Cell::words(number::fixed(v, digits)) },
             None => Cell::words(number::NONE),
         }
     }
@@ -214,9 +221,9 @@ impl Cell {
         let error = error.filter(|e| e.is_finite());
         match value.filter(|v| v.is_finite()) {
             Some(v) => Cell {
-                text: number::supported(v, error),
                 error: error.map(number::error),
                 value: Some(v),
+                ..Cell::words(number::supported(v, error))
             },
             None => Cell::words(number::NONE),
         }

@@ -24,7 +24,7 @@ pub(super) fn scores(model: &Model<'_>) -> Option<Section> {
             match s.mcse {
                 Some(e) => {
                     let value = Some(times * e);
-                    Cell { text: number::error(times * e), error: None, value }
+                    Cell { value, ..Cell::words(number::error(times * e)) }
                 }
                 None => Cell::words(number::NONE),
             },

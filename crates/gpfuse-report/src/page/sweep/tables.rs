@@ -93,7 +93,7 @@ fn cells(sweep: &Sweep) -> Table {
         let mut row = place(sweep, &r.key);
         row.extend([
             Cell::count(r.key.split),
-            Cell { text: r.key.seed.to_string(), error: None, value: Some(r.key.seed as f64) },
+            Cell { value: Some(r.key.seed as f64), ..Cell::words(r.key.seed.to_string()) },
             Cell::measured(r.scored(), r.nlpd_se),
             Cell::fixed(r.nlpd_mcse, 4),
             Cell::fixed(r.crps, 4),

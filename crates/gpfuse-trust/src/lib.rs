@@ -1,0 +1,18 @@
+//! The studies behind `docs/trust.md`: each asks one question of gpfuse that could have a bad
+//! answer, and writes the target beside the result.
+//!
+//! ```text
+//! Study -> run(&Run) -> Vec<Finding> -> NAME.json -> page
+//! ```
+//!
+//! A study is a plain function. Its short form, which `cargo test` runs, asks the same question with
+//! fewer simulations and says how often it fails by chance.
+
+mod finding;
+pub mod page;
+mod studies;
+mod study;
+
+pub use finding::{Finding, Outcome};
+pub use studies::STUDIES;
+pub use study::{Record, Run, Study};

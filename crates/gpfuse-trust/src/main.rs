@@ -1,0 +1,103 @@
+//! Run the studies and write their page.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use gpfuse_io::atomic::atomic_write;
+use gpfuse_trust::{Record, Run, STUDIES, Study, page};
+
+/// Ask gpfuse what could have a bad answer, and put each target beside its result.
+#[derive(Parser)]
+#[command(name = "gpfuse-trust")]
+struct Args {
+    /// The studies to run, by name; all of them by default.
+    studies: Vec<String>,
+    /// The folder for records and the page, `trust.html`. Records of studies that are not run
+    /// now are read from it.
+    #[arg(long, default_value = "target/trust")]
+    out: PathBuf,
+    /// Run the short form of each study, of seconds instead of minutes.
+    #[arg(long)]
+    short: bool,
+    /// The seed of all randomness.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Threads; no result depends on it.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Write the names of the studies and stop.
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(3),
+        Err(e) => {
+            eprintln!("gpfuse-trust: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether no target was missed.
+fn run(args: &Args) -> anyhow::Result<bool> {
+    if args.list {
+        STUDIES.iter().for_each(|study| println!("{:<14} {}", study.name, study.title));
+        return Ok(true);
+    }
+    let known = |name: &String| STUDIES.iter().any(|study| study.name == name);
+    if let Some(name) = args.studies.iter().find(|name| !known(name)) {
+        anyhow::bail!("there is no study `{name}`: see --list");
+    }
+    fs::create_dir_all(&args.out)
+        .with_context(|| format!("cannot make the folder `{}`", args.out.display()))?;
+    let mut run = Run::short(&args.out);
+    (run.short, run.seed) = (args.short, args.seed);
+    run.threads = args.threads.unwrap_or(run.threads).max(1);
+    let mut all = Vec::new();
+    for study in STUDIES {
+        let chosen = args.studies.is_empty() || args.studies.iter().any(|n| n == study.name);
+        let record = if chosen { Some(perform(study, &run)?) } else { read(study, &args.out)? };
+        all.push((study, record));
+    }
+    let out = args.out.join("trust.html");
+    page::write(&out, &all)?;
+    println!("wrote `{}`", out.display());
+    Ok(all.iter().flat_map(|(_, record)| record).all(|record| record.missed().count() == 0))
+}
+
+/// Run a study, say what it found, and keep it.
+fn perform(study: &Study, run: &Run) -> anyhow::Result<Record> {
+    println!("{}", study.title);
+    let record = study.record(run).with_context(|| format!("study `{}`", study.name))?;
+    for finding in &record.findings {
+        let outcome = format!("{:?}", finding.outcome).to_lowercase();
+        println!(
+            "  {outcome:<7} {}: {} (target: {})",
+            finding.claim, finding.result, finding.target
+        );
+    }
+    println!("  {:.1} s", record.seconds);
+    let text = serde_json::to_string_pretty(&record)?;
+    atomic_write(&file(study, &run.out), |out| out.write_all(text.as_bytes()))?;
+    Ok(record)
+}
+
+/// The record of an earlier run.
+fn read(study: &Study, folder: &Path) -> anyhow::Result<Option<Record>> {
+    let path = file(study, folder);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(&path)?;
+    serde_json::from_str(&text).with_context(|| format!("`{}`: is no record", path.display()))
+}
+
+fn file(study: &Study, folder: &Path) -> PathBuf {
+    folder.join(format!("{}.json", study.name))
+}

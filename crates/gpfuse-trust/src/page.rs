@@ -1,0 +1,101 @@
+//! The page: every claim with its target beside its result.
+
+use std::path::Path;
+
+use gpfuse_io::atomic::atomic_write;
+use gpfuse_report::page::document::{Block, Cell, Column, Document, Section, Table};
+use gpfuse_report::page::html;
+
+use crate::{Finding, Outcome, Record, Study};
+
+/// Write the page of some studies with their records; a study without one was not run.
+pub fn write(out: &Path, all: &[(&Study, Option<Record>)]) -> anyhow::Result<()> {
+    let text = html(&document(all))?;
+    atomic_write(out, |file| file.write_all(text.as_bytes()))?;
+    Ok(())
+}
+
+fn document(all: &[(&Study, Option<Record>)]) -> Document {
+    let sections = all.iter().map(|(study, record)| section(study, record.as_ref()));
+    Document {
+        title: "Can gpfuse be trusted?".into(),
+        under: "What was asked of it, what it had to show, and what it showed".into(),
+        sections: [overview(all)].into_iter().chain(sections).collect(),
+    }
+}
+
+fn overview(all: &[(&Study, Option<Record>)]) -> Section {
+    let row = |(study, record): &(&Study, Option<Record>)| {
+        let Some(record) = record else {
+            let none = || Cell::words("–");
+            let state = Cell::verdict("not run", "unclear");
+            return vec![Cell::words(study.title), state, none(), none(), none(), none()];
+        };
+        let (met, missed, left) = counts(&record.findings);
+        let state = match (missed, left) {
+            (0, 0) => Cell::verdict("met", "seen"),
+            (0, _) => Cell::verdict("in part", "unclear"),
+            _ => Cell::verdict("missed", "not-seen"),
+        };
+        let seconds = Cell::fixed(Some(record.seconds), 0);
+        let name =
+            if record.short { format!("{} (short)", study.title) } else { study.title.into() };
+        vec![
+            Cell::words(name),
+            state,
+            Cell::count(met),
+            Cell::count(missed),
+            Cell::count(left),
+            seconds,
+        ]
+    };
+    let columns = vec![
+        Column::words("Study"),
+        Column::words("Verdict"),
+        Column::number("Met"),
+        Column::number("Missed"),
+        Column::number("Not run"),
+        Column::unit("Time", "s"),
+    ];
+    let rows = all.iter().map(row).collect();
+    Section::new("overview", "All studies").with(table(
+        "The studies and how many targets each met",
+        columns,
+        rows,
+    ))
+}
+
+fn section(study: &Study, record: Option<&Record>) -> Section {
+    let section = Section::new(study.name, study.title).with(Block::text(study.about));
+    let Some(record) = record else { return section.with(Block::text("This study was not run.")) };
+    let columns = ["Claim", "Verdict", "Target", "Result", "How"];
+    let columns = columns.into_iter().map(Column::words).collect();
+    let rows = record.findings.iter().map(row).collect();
+    section.with(table(&format!("{}: target beside result", study.title), columns, rows))
+}
+
+fn row(finding: &Finding) -> Vec<Cell> {
+    let verdict = match finding.outcome {
+        Outcome::Met => Cell::verdict("met", "seen"),
+        Outcome::Missed => Cell::verdict("missed", "not-seen"),
+        Outcome::NotRun => Cell::verdict("not run", "unclear"),
+    };
+    let words = |text: &str| Cell::words(text);
+    vec![
+        words(&finding.claim),
+        verdict,
+        words(&finding.target),
+        words(&finding.result),
+        words(&finding.note),
+    ]
+}
+
+fn table(caption: &str, columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Block {
+    Block::Table(Table { caption: caption.into(), long: false, columns, rows })
+}
+
+/// How many findings are met, missed and not run.
+fn counts(findings: &[Finding]) -> (usize, usize, usize) {
+    let of = |outcome| findings.iter().filter(|f| f.outcome == outcome).count();
+    (of(Outcome::Met), of(Outcome::Missed), of(Outcome::NotRun))
+}

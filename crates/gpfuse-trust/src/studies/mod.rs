@@ -1,0 +1,8 @@
+//! The studies, in the order of the page.
+
+mod calibration;
+
+use crate::Study;
+
+/// All studies.
+pub const STUDIES: &[Study] = &[calibration::STUDY];

@@ -1,0 +1,87 @@
+//! A study, how it is run, and the record that is kept of it.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Outcome};
+
+/// How studies are run.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Whether to run the short form, of seconds instead of minutes.
+    pub short: bool,
+    /// Threads; no result depends on it.
+    pub threads: usize,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// The folder for records and figures.
+    pub out: PathBuf,
+}
+
+impl Run {
+    /// The short form, as `cargo test` runs it: one seed, so that it passes or fails for good.
+    pub fn short(out: &Path) -> Run {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Run { short: true, threads, seed: 0, out: out.into() }
+    }
+
+    /// One of two sizes.
+    pub fn size(&self, short: usize, full: usize) -> usize {
+        if self.short { short } else { full }
+    }
+}
+
+/// Where a long study is kept that is not run again each time, in the project's folder.
+pub(crate) fn recorded(name: &str) -> PathBuf {
+    project().join("bench/results/trust").join(name)
+}
+
+/// The project's folder.
+pub(crate) fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A question and the function that answers it.
+#[derive(Debug, Clone, Copy)]
+pub struct Study {
+    /// Its name on the command line and of its record.
+    pub name: &'static str,
+    /// Its heading on the page.
+    pub title: &'static str,
+    /// What is asked and how, for a reader of the page.
+    pub about: &'static str,
+    /// The work. An error is of the machine, not of gpfuse.
+    pub run: fn(&Run) -> anyhow::Result<Vec<Finding>>,
+}
+
+/// What is kept of a study that was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The study's name.
+    pub study: String,
+    /// Whether it was the short form.
+    pub short: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// What it found.
+    pub findings: Vec<Finding>,
+}
+
+impl Study {
+    /// Run the study.
+    pub fn record(&self, run: &Run) -> anyhow::Result<Record> {
+        let begun = Instant::now();
+        let findings = (self.run)(run)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        Ok(Record { study: self.name.into(), short: run.short, seconds, findings })
+    }
+}
+
+impl Record {
+    /// The findings that missed their target.
+    pub fn missed(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.outcome == Outcome::Missed)
+    }
+}
