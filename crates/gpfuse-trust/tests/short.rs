@@ -18,3 +18,9 @@ fn met(name: &str) {
 fn calibration() {
     met("calibration");
 }
+
+/// Nothing here is left to chance.
+#[test]
+fn supply() {
+    met("supply");
+}

@@ -1,0 +1,143 @@
+//! What is linked, and where the compiler is told to trust us.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::command::{Said, cargo, cargo_has};
+use crate::study::project;
+use crate::{Finding, Run, Study};
+
+pub(super) const STUDY: Study = Study {
+    name: "supply",
+    title: "Supply chain and unsafe code",
+    about: "Every crate that is linked has a known source and licence and no known advisory, none of \
+            them can reach a network, and `unsafe` stands in two files: the vector kernels, each \
+            block with its reason, run under the address sanitizer.",
+    run,
+};
+
+/// Where `unsafe` may stand.
+const KERNELS: [&str; 2] = ["crates/gpfuse/src/math/simd.rs", "crates/gpfuse/src/math/wide.rs"];
+
+/// A copy of the advisories to use where they cannot be fetched.
+const COPY: &str = "GPFUSE_ADVISORY_DB";
+
+/// The target that the sanitizer is there for.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
+    let mut out = vec![unsafe_blocks()?];
+    if !run.short {
+        out.extend([deny()?, audit()?, sanitizer()?]);
+    }
+    Ok(out)
+}
+
+/// Sources and licences, and crates that are banned because they open sockets.
+fn deny() -> anyhow::Result<Finding> {
+    let (claim, target) = ("`cargo deny`: licences, sources, no network crate", "clean");
+    if !cargo_has("deny") {
+        return Ok(Finding::not_run(claim, target, "`cargo install cargo-deny` makes it possible"));
+    }
+    let said = cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"], &[])?;
+    Ok(Finding::new(claim, target, said.last(), said.good)
+        .with("what is allowed is in `deny.toml`"))
+}
+
+/// Known vulnerabilities.
+fn audit() -> anyhow::Result<Finding> {
+    let (claim, target) = ("`cargo audit`: known advisories", "no vulnerability, nothing unsound");
+    if !cargo_has("audit") {
+        return Ok(Finding::not_run(
+            claim,
+            target,
+            "`cargo install cargo-audit` makes it possible",
+        ));
+    }
+    let copy = std::env::var(COPY).ok();
+    let mut args = vec!["audit", "--deny", "unsound", "--deny", "yanked"];
+    if let Some(copy) = &copy {
+        args = vec!["audit", "--deny", "unsound", "--no-fetch", "--stale", "--db", copy];
+    }
+    let said = cargo(&args, &[])?;
+    if said.text.contains("couldn't fetch advisory database") {
+        let why = format!("the advisories cannot be fetched; `{COPY}` names the folder of a copy");
+        return Ok(Finding::not_run(claim, target, why));
+    }
+    let loaded = said.text.lines().find(|line| line.contains("advisories")).unwrap_or_default();
+    let found = if said.good { "clean".into() } else { said.last().to_string() };
+    Ok(Finding::new(claim, target, found, said.good).with(loaded.trim()))
+}
+
+/// Blocks of `unsafe` by file. Clippy sees to it that each has its reason.
+fn unsafe_blocks() -> anyhow::Result<Finding> {
+    let (mut inside, mut outside) = (0, Vec::new());
+    let allowed = KERNELS.map(|file| project().join(file));
+    for file in sources(&project().join("crates"))? {
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+        let count = code.filter(|line| line.contains(concat!("unsafe", " "))).count();
+        if allowed.contains(&file) {
+            inside += count;
+        } else if count > 0 {
+            outside.push(file.display().to_string());
+        }
+    }
+    let result = match outside.first() {
+        None => format!("0 outside, {inside} blocks in {}", KERNELS.join(" and ")),
+        Some(first) => format!("{} files outside, such as `{first}`", outside.len()),
+    };
+    Ok(Finding::new(
+        "`unsafe` stands in the vector kernels alone",
+        "0 blocks outside",
+        result,
+        outside.is_empty(),
+    )
+    .with("all sources are read; clippy refuses a block without its reason"))
+}
+
+/// All Rust sources below a folder.
+fn sources(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut out = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            out.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+    Ok(out)
+}
+
+/// The tests of all kernels with every load and store checked, on every instruction set.
+fn sanitizer() -> anyhow::Result<Finding> {
+    let (claim, target) = ("the vector kernels under the address sanitizer", "no report");
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")) {
+        return Ok(Finding::not_run(claim, target, format!("only for {TARGET}")));
+    }
+    let environment = [
+        // The sanitizer is in the stable compiler, behind a switch that is not.
+        ("RUSTC_BOOTSTRAP", "1"),
+        ("RUSTFLAGS", "-Zsanitizer=address"),
+        ("CARGO_TARGET_DIR", "target/sanitizer"),
+        ("ASAN_OPTIONS", "detect_leaks=0"),
+    ];
+    let args = ["test", "-p", "gpfuse", "--target", TARGET, "--lib", "--", "math", "basis", "pool"];
+    let said = cargo(&args, &environment)?;
+    let tests = passed(&said);
+    let result = match said.good {
+        true => format!("{tests} tests, no report"),
+        false => said.text.lines().find(|l| l.contains("ERROR")).unwrap_or(said.last()).to_string(),
+    };
+    Ok(Finding::new(claim, target, result, said.good && tests > 0)
+        .with(format!("`RUSTFLAGS=-Zsanitizer=address cargo test -p gpfuse --lib`, {TARGET}")))
+}
+
+/// How many tests passed.
+fn passed(said: &Said) -> usize {
+    let results = said.text.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
+    results.filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok()).sum()
+}
