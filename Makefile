@@ -3,7 +3,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
 
-.PHONY: test python arviz1 browser kill other-sets check golden bench protocol levers versus clean
+.PHONY: test python arviz1 browser kill other-sets check audit trust golden bench protocol levers versus clean
 
 # The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and experts from real scikit-learn, then the
 # Python package, then the library's tests on the other instruction sets of this machine.
@@ -50,6 +50,15 @@ tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 # The paper's small sweep, killed at twenty moments; ten minutes.
 kill:
 	$(CARGO) test --release -p gpfuse-cli --test sweep -- --ignored the_killed_paper
+
+# The studies behind docs/trust.md, and their page; their short forms are among the tests.
+trust:
+	$(CARGO) run --release -p gpfuse-trust -- --out target/trust
+
+# Licences, sources and advisories of all that is linked.
+audit:
+	$(CARGO) deny check
+	$(CARGO) audit
 
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check

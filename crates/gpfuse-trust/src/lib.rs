@@ -16,4 +16,4 @@ mod study;
 
 pub use finding::{Finding, Outcome};
 pub use studies::STUDIES;
-pub use study::{Record, Run, Study};
+pub use study::{Figures, Record, Run, Study};

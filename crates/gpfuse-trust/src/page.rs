@@ -2,26 +2,24 @@
 
 use std::path::Path;
 
-use gpfuse_io::atomic::atomic_write;
 use gpfuse_report::page::document::{Block, Cell, Column, Document, Section, Table};
-use gpfuse_report::page::html;
+use gpfuse_report::page::{Album, Page};
 
 use crate::{Finding, Outcome, Record, Study};
 
 /// Write the page of some studies with their records; a study without one was not run.
 pub fn write(out: &Path, all: &[(&Study, Option<Record>)]) -> anyhow::Result<()> {
-    let text = html(&document(all))?;
-    atomic_write(out, |file| file.write_all(text.as_bytes()))?;
-    Ok(())
-}
-
-fn document(all: &[(&Study, Option<Record>)]) -> Document {
-    let sections = all.iter().map(|(study, record)| section(study, record.as_ref()));
-    Document {
+    let mut album = Album::default();
+    let mut sections = vec![overview(all)];
+    for (study, record) in all {
+        sections.push(section(study, record.as_ref()).with_all((study.figures)(&mut album)?));
+    }
+    let document = Document {
         title: "Can gpfuse be trusted?".into(),
         under: "What was asked of it, what it had to show, and what it showed".into(),
-        sections: [overview(all)].into_iter().chain(sections).collect(),
-    }
+        sections,
+    };
+    Page { document, drawings: album.drawings }.write(out, None)
 }
 
 fn overview(all: &[(&Study, Option<Record>)]) -> Section {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use gpfuse_report::page::Album;
+use gpfuse_report::page::document::Block;
 use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Outcome};
@@ -54,6 +56,16 @@ pub struct Study {
     pub about: &'static str,
     /// The work. An error is of the machine, not of gpfuse.
     pub run: fn(&Run) -> anyhow::Result<Vec<Finding>>,
+    /// What there is to see.
+    pub figures: Figures,
+}
+
+/// Makes the figures of a study.
+pub type Figures = fn(&mut Album) -> anyhow::Result<Vec<Block>>;
+
+/// No figures.
+pub(crate) fn none(_: &mut Album) -> anyhow::Result<Vec<Block>> {
+    Ok(Vec::new())
 }
 
 /// What is kept of a study that was run.

@@ -1,5 +1,6 @@
 //! Are ranks uniform? The distribution function of each quantity's ranks less that of uniform ones.
 
+use gpfuse::calibrate::{LEVEL, Verdict};
 use kuva::render::render::TextAnchor;
 
 use super::Scene;
@@ -31,6 +32,29 @@ pub struct Ranks {
     pub panels: Vec<RankPanel>,
     /// A line of text at the foot, such as what the bands are.
     pub note: String,
+}
+
+impl Ranks {
+    /// The ranks of a study as it was judged.
+    pub fn of(title: String, verdict: &Verdict) -> Ranks {
+        let panels = verdict.quantities.iter().map(|q| RankPanel {
+            name: q.name.clone(),
+            shares: q.shares.clone(),
+            inside: q.calibrated,
+        });
+        let bands = [&verdict.band, &verdict.inner].map(|b| (b.low.clone(), b.high.clone()));
+        Ranks {
+            title,
+            points: verdict.band.points.clone(),
+            bands: bands.to_vec(),
+            panels: panels.collect(),
+            note: format!(
+                "shade: where uniform ranks stay, dark in 95 % of panels, light in {} % of studies; \
+                 \u{2717}: not uniform",
+                100.0 * (1.0 - LEVEL)
+            ),
+        }
+    }
 }
 
 const WIDTH: f64 = 820.0;

@@ -62,13 +62,20 @@ impl Page {
 
 /// Drawings as they come onto a page.
 #[derive(Debug, Default)]
-struct Album {
-    drawings: Vec<(String, Scene)>,
+pub struct Album {
+    /// Each with the stem of its files.
+    pub drawings: Vec<(String, Scene)>,
 }
 
 impl Album {
     /// Keep a drawing, and show it.
-    fn show(&mut self, id: &str, name: &str, caption: impl Into<String>, scene: Scene) -> Block {
+    pub fn show(
+        &mut self,
+        id: &str,
+        name: &str,
+        caption: impl Into<String>,
+        scene: Scene,
+    ) -> Block {
         let svg = inline::inline(&scene, id, name);
         self.drawings.push((id.into(), scene));
         Block::Figure(Figure { id: id.into(), name: name.into(), caption: caption.into(), svg })

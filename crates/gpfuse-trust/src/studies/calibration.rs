@@ -7,6 +7,9 @@ use gpfuse::calibrate::{Ended, LEVEL, Settings, Study as Calibration, Verdict, j
 use gpfuse::infer::Quiet;
 use gpfuse::model::Method;
 use gpfuse_io::ranks::simulations;
+use gpfuse_report::figure::{Ranks, ranks};
+use gpfuse_report::page::Album;
+use gpfuse_report::page::document::Block;
 
 use crate::finding::short;
 use crate::study::recorded;
@@ -21,6 +24,7 @@ pub(super) const STUDY: Study = Study {
             inputs without data, the sorted weights and the hyperparameters. `docs/calibration.md` \
             tells more.",
     run,
+    figures,
 };
 
 /// Simulations of the long study of each method, which is committed.
@@ -60,11 +64,27 @@ fn fresh(method: Method, run: &Run) -> anyhow::Result<Finding> {
 }
 
 /// The simulations that are committed, judged anew.
-fn long(method: Method) -> anyhow::Result<Finding> {
+fn kept(method: Method) -> anyhow::Result<Verdict> {
     let study = calibration(method, 0)?;
-    let folder = recorded("sbc").join(method.name());
-    let all = simulations(&folder, study.names())?;
-    let verdict = judge(study.names(), study.settings().ranked(), &all);
+    let all = simulations(&recorded("sbc").join(method.name()), study.names())?;
+    Ok(judge(study.names(), study.settings().ranked(), &all))
+}
+
+/// The ranks of the long studies.
+fn figures(album: &mut Album) -> anyhow::Result<Vec<Block>> {
+    let one = |method: Method| {
+        let verdict = kept(method)?;
+        let title = format!("{method}, {} simulations", verdict.simulations);
+        let scene = ranks(&Ranks::of(title.clone(), &verdict));
+        let caption = "The distribution function of the ranks of each quantity less that of uniform \
+                       ranks, with the bands that uniform ranks stay in.";
+        Ok(album.show(&format!("ranks-{method}"), &format!("Ranks of {title}"), caption, scene))
+    };
+    Method::ALL.into_iter().map(one).collect()
+}
+
+fn long(method: Method) -> anyhow::Result<Finding> {
+    let verdict = kept(method)?;
     let claim = format!("{method}, {RECORDED} recorded simulations");
     let finding = finding(claim, RECORDED, &verdict);
     let made = format!("made by `gpfuse sbc --method {method} --sims {RECORDED}`");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use crate::command::{Said, cargo, cargo_has};
-use crate::study::project;
+use crate::study::{none, project};
 use crate::{Finding, Run, Study};
 
 pub(super) const STUDY: Study = Study {
@@ -16,6 +16,7 @@ pub(super) const STUDY: Study = Study {
             them can reach a network, and `unsafe` stands in two files: the vector kernels, each \
             block with its reason, run under the address sanitizer.",
     run,
+    figures: none,
 };
 
 /// Where `unsafe` may stand.

@@ -1,6 +1,5 @@
 //! `gpfuse sbc`: simulation-based calibration, each simulation recorded as soon as it is finished.
 
-mod draw;
 mod show;
 mod watch;
 
@@ -11,9 +10,9 @@ use std::time::Instant;
 use anyhow::{Context, anyhow};
 use gpfuse::calibrate::{Ended, Study, judge, run_all};
 use gpfuse_io::ranks::RankLedger;
-use gpfuse_report::figure::{self, Format};
+use gpfuse_report::figure::{self, Format, Ranks, ranks};
 
-use self::show::Summary;
+use self::show::{Summary, name};
 use self::watch::Watch;
 use super::{Outcome, threads};
 use crate::args::SbcArgs;
@@ -74,7 +73,9 @@ pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Interrupted);
     }
     let verdict = judge(study.names(), study.settings().ranked(), &rows);
-    let scene = draw::scene(&study, &verdict);
+    let simulations = print::count(verdict.simulations, "simulation");
+    let title = format!("Ranks: {}, {simulations}", name(&study));
+    let scene = ranks(&Ranks::of(title, &verdict));
     let files = [(Format::Svg, "ecdf.svg"), (Format::Png, "ecdf.png")];
     for (format, name) in files {
         figure::write(&args.out.join(name), format, &scene)?;
