@@ -33,10 +33,15 @@ pub enum ClaimError {
 /// Make a folder, lock it against other writers for as long as the result lives, and clear it of
 /// what a writer that was killed left.
 pub(crate) fn claim(folder: &Path) -> Result<File, ClaimError> {
-    make(folder)?;
-    let lock = lock(folder)?;
-    remove_leftovers(folder);
-    Ok(lock)
+    loop {
+        make(folder)?;
+        let lock = lock(folder)?;
+        // A writer that ended in between may have removed the file that is locked now.
+        if is_at(&lock, &folder.join(LOCK)) {
+            remove_leftovers(folder);
+            return Ok(lock);
+        }
+    }
 }
 
 /// Make a folder, where there is none.
@@ -59,6 +64,20 @@ fn lock(folder: &Path) -> Result<File, ClaimError> {
             Err(ClaimError::NoLock { path, cause: first_line(&e.to_string()) })
         }
     }
+}
+
+/// Whether an open file is the one at a path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = |data: &fs::Metadata| (data.dev(), data.ino());
+    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if own(&a) == own(&b))
+}
+
+/// An open file cannot be removed here.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Remove the temporary files of a writer that was killed.
