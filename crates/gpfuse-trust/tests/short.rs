@@ -18,3 +18,10 @@ fn met(name: &str) {
 fn calibration() {
     met("calibration");
 }
+
+/// That every test of the study is there; the tests themselves are run by `cargo test`. It cannot fail
+/// by chance.
+#[test]
+fn faults() {
+    met("faults");
+}

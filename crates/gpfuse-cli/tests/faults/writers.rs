@@ -32,7 +32,7 @@ fn of_two_in_one_folder_one_works() {
     let place = place();
     place.write("long.toml", SWEEP.replace("draws = 20", "draws = 10000000"));
     let fit = FIT.replace("--draws 50", "--draws 10000000");
-    let sbc = SBC.replace("--draws 19", "--draws 10000000");
+    let sbc = SBC.replace("--warmup 20", "--warmup 10000000");
     for round in 0..4 {
         one_works(
             &place,
