@@ -98,3 +98,22 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with(".gpfuse-") && name.ends_with(".tmp")
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// As by a writer that ends while the next one waits at the door.
+    #[test]
+    fn a_lock_that_was_removed_locks_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let first = claim(&path).unwrap();
+        assert!(matches!(claim(&path), Err(ClaimError::Busy { .. })));
+        fs::remove_dir_all(&path).unwrap();
+        assert!(!is_at(&first, &path.join(LOCK)));
+        let second = claim(&path).unwrap();
+        assert!(is_at(&second, &path.join(LOCK)));
+        assert!(matches!(claim(&path), Err(ClaimError::Busy { .. })));
+    }
+}
