@@ -195,10 +195,10 @@ fn read(prefix: &str, text: &str) -> BTreeMap<String, End> {
         } else if let Some(name) = line.strip_prefix("---- ") {
             let end = name.find(" std").unwrap_or(name.len());
             shown = Some(format!("{prefix}{}", &name[..end]));
-        } else if let (Some(why), Some(name)) = (line.strip_prefix("skipped: "), &shown) {
-            if let Some(end) = out.get_mut(name).filter(|end| **end == End::Passed) {
-                *end = End::Skipped(why.into());
-            }
+        } else if let (Some(why), Some(name)) = (line.strip_prefix("skipped: "), &shown)
+            && let Some(end) = out.get_mut(name).filter(|end| **end == End::Passed)
+        {
+            *end = End::Skipped(why.into());
         }
     }
     out
