@@ -4,6 +4,8 @@ mod args;
 mod commands;
 mod print;
 mod progress;
+#[cfg(unix)]
+mod signals;
 
 use std::process::ExitCode;
 
@@ -11,6 +13,8 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    signals::settle();
     let args = match args::Cli::try_parse() {
         Ok(args) => args,
         Err(e) => return usage(&e),

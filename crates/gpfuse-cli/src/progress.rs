@@ -35,7 +35,13 @@ pub(crate) fn listen_saying(words: String) -> anyhow::Result<()> {
             let start = if std::io::stderr().is_terminal() { "\n" } else { "" };
             crate::print::note(&format!("{start}{words}"));
         })
-        .map_err(|e| e.to_string())
+        .map_err(|e| match e {
+            ctrlc::Error::System(cause) => format!(
+                "cannot listen for Ctrl-C ({cause}): the system gives no thread for it: raise the \
+                 limits of processes and memory (see ulimit)"
+            ),
+            other => other.to_string(),
+        })
     });
     outcome.clone().map_err(anyhow::Error::msg)
 }

@@ -33,10 +33,15 @@ pub enum ClaimError {
 /// Make a folder, lock it against other writers for as long as the result lives, and clear it of
 /// what a writer that was killed left.
 pub(crate) fn claim(folder: &Path) -> Result<File, ClaimError> {
-    make(folder)?;
-    let lock = lock(folder)?;
-    remove_leftovers(folder);
-    Ok(lock)
+    loop {
+        make(folder)?;
+        let lock = lock(folder)?;
+        // A writer that ended in between may have removed the file that is locked now.
+        if is_at(&lock, &folder.join(LOCK)) {
+            remove_leftovers(folder);
+            return Ok(lock);
+        }
+    }
 }
 
 /// Make a folder, where there is none.
@@ -61,6 +66,20 @@ fn lock(folder: &Path) -> Result<File, ClaimError> {
     }
 }
 
+/// Whether an open file is the one at a path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = |data: &fs::Metadata| (data.dev(), data.ino());
+    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if own(&a) == own(&b))
+}
+
+/// An open file cannot be removed here.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
 /// Remove the temporary files of a writer that was killed.
 pub(crate) fn remove_leftovers(folder: &Path) {
     for name in names(folder).iter().filter(|name| is_temporary(name)) {
@@ -78,4 +97,23 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 /// Whether a file is one that was being written.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with(".gpfuse-") && name.ends_with(".tmp")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// As by a writer that ends while the next one waits at the door.
+    #[test]
+    fn a_lock_that_was_removed_locks_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let first = claim(&path).unwrap();
+        assert!(matches!(claim(&path), Err(ClaimError::Busy { .. })));
+        fs::remove_dir_all(&path).unwrap();
+        assert!(!is_at(&first, &path.join(LOCK)));
+        let second = claim(&path).unwrap();
+        assert!(is_at(&second, &path.join(LOCK)));
+        assert!(matches!(claim(&path), Err(ClaimError::Busy { .. })));
+    }
 }

@@ -13,6 +13,7 @@ mod finding;
 pub mod page;
 mod studies;
 mod study;
+mod suite;
 
 pub use finding::{Finding, Outcome};
 pub use studies::STUDIES;

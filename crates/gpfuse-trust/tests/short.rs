@@ -19,6 +19,19 @@ fn calibration() {
     met("calibration");
 }
 
+/// That every test of the study is there; the tests themselves are run by `cargo test`. It cannot fail
+/// by chance.
+#[test]
+fn promises() {
+    met("promises");
+}
+
+/// As above.
+#[test]
+fn faults() {
+    met("faults");
+}
+
 /// Nothing here is left to chance.
 #[test]
 fn supply() {

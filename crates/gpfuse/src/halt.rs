@@ -69,3 +69,19 @@ impl<E> Halt<E> {
         })
     }
 }
+
+/// Stops all jobs when dropped: by one that returns an error or panics.
+pub(crate) struct Fail<'a>(pub(crate) &'a AtomicBool);
+
+impl Fail<'_> {
+    /// The job ended well.
+    pub(crate) fn disarm(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Fail<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

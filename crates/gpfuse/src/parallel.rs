@@ -1,13 +1,14 @@
 //! Numbered jobs on several threads, with results in the order of their numbers.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 
 use crate::{Error, Result};
 
-/// Run `jobs` numbered jobs on at most `threads` threads; a job that panics is an error. Where
-/// the system refuses a thread, those that it gave do the work.
+/// Run `jobs` numbered jobs on at most `threads` threads; a job that panics is an error, after which
+/// no other begins. Where the system refuses a thread, those that it gave do the work.
 pub(crate) fn parallel<T: Send>(
     jobs: usize,
     threads: usize,
@@ -27,6 +28,7 @@ pub(crate) fn parallel_with<S, T: Send>(
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<T>>> = (0..jobs).map(|_| Mutex::new(None)).collect();
     let work = || {
+        let _last = Last(&next, jobs);
         let mut own = room();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
@@ -42,7 +44,8 @@ pub(crate) fn parallel_with<S, T: Send>(
         let spawn = |_| Builder::new().spawn_scoped(scope, work).ok();
         let handles: Vec<_> = (0..wanted).map_while(spawn).collect();
         if handles.is_empty() {
-            work();
+            // What a panic leaves behind is dropped here, as that of a thread is.
+            return catch_unwind(AssertUnwindSafe(work)).err();
         }
         // All are joined: a scope panics itself over a panicked thread that was not.
         let panics: Vec<_> = handles.into_iter().filter_map(|h| h.join().err()).collect();
@@ -56,4 +59,36 @@ pub(crate) fn parallel_with<S, T: Send>(
     let results: Option<Vec<T>> =
         done.into_iter().map(|slot| slot.into_inner().ok().flatten()).collect();
     results.ok_or_else(|| Error::Worker("it left no result".into()))
+}
+
+/// Moves the counter past the last job when a panic drops it.
+struct Last<'a>(&'a AtomicUsize, usize);
+
+impl Drop for Last<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(self.1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The job that panics is the first of a thousand, of which the other thread has at most a few
+    /// done by then: it waits for that.
+    #[test]
+    fn after_a_panic_no_job_begins() {
+        let done = AtomicUsize::new(0);
+        let outcome = parallel(1000, 2, |i| {
+            if i == 0 {
+                std::panic::resume_unwind(Box::new("no more"));
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            done.fetch_add(1, Ordering::Relaxed)
+        });
+        assert_eq!(outcome.unwrap_err().to_string(), "a worker thread failed: no more");
+        assert!(done.into_inner() < 500);
+    }
 }

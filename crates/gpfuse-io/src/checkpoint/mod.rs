@@ -61,16 +61,17 @@ impl Checkpoint {
     ) -> Result<Checkpoint, CheckpointError> {
         let path = || folder.display().to_string();
         make(folder)?;
-        let there = match fs::read_to_string(folder.join(RUN)) {
-            Ok(text) => Some(text),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
-            Err(e) => return Err(CheckpointError::read(&folder.join(RUN), &e)),
+        let there = || match fs::read_to_string(folder.join(RUN)) {
+            Ok(text) => Ok(Some(text)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(CheckpointError::read(&folder.join(RUN), &e)),
         };
-        if there.is_none() && names(folder).iter().any(|name| !passing(name)) {
+        if there()?.is_none() && names(folder).iter().any(|name| !passing(name)) {
             return Err(CheckpointError::Foreign { path: path() });
         }
         let lock = claim(folder)?;
-        if let Some(difference) = there.and_then(|text| run.difference(&text)) {
+        // Read once more: another run may have been here before the folder was locked.
+        if let Some(difference) = there()?.and_then(|text| run.difference(&text)) {
             return Err(CheckpointError::Other { path: path(), difference });
         }
         // Again where it is there already: a folder that cannot be written is known before the work.

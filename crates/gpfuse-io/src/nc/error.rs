@@ -14,6 +14,12 @@ pub enum NcError {
     /// The contents do not fit the format.
     #[error("cannot write `{path}`: {cause}: shorten or rename it")]
     Content { path: String, cause: String },
+    /// The compressor panicked.
+    #[error(
+        "cannot write `{path}`: it could not be compressed ({cause}): if memory is short, free some \
+         or raise its limit"
+    )]
+    Compression { path: String, cause: String },
     /// No such file.
     #[error("`{path}`: no such model file: check the path, or fit a model first")]
     Missing { path: String },

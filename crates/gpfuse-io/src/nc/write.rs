@@ -8,7 +8,7 @@ use netcdf_writer::{
 
 use super::{CRC, Data, FORMAT, Group, NcError, Tree, VERSION, Var};
 use crate::atomic::atomic_write;
-use crate::guard::first_line;
+use crate::guard::{first_line, guarded};
 
 /// Arrays up to this many bytes are stored as they are: compression would not pay.
 const PLAIN: usize = 8 << 10;
@@ -27,7 +27,10 @@ impl Tree {
 
     /// The bytes of the file; errors call it `name`.
     pub fn to_bytes(&self, name: &str) -> Result<Vec<u8>, NcError> {
-        self.encode().map_err(|cause| NcError::Content {
+        // The compressor panics where memory is short.
+        let encoded = guarded(|| self.encode())
+            .map_err(|cause| NcError::Compression { path: name.into(), cause })?;
+        encoded.map_err(|cause| NcError::Content {
             path: name.into(),
             cause: first_line(&cause.to_string()),
         })

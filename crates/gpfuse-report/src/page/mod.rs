@@ -9,6 +9,7 @@ mod recolour;
 pub mod sweep;
 
 use std::path::Path;
+use std::thread::{Builder, ScopedJoinHandle};
 
 use anyhow::Context;
 use gpfuse_io::atomic::{WriteError, atomic_write};
@@ -50,11 +51,20 @@ impl Page {
         let share = self.drawings.len().div_ceil(cores).max(1);
         std::thread::scope(|scope| {
             let parts = self.drawings.chunks(share);
-            let workers: Vec<_> =
-                parts.map(|part| scope.spawn(move || part.iter().try_for_each(one))).collect();
-            workers.into_iter().try_for_each(|worker| {
-                worker.join().unwrap_or_else(|_| anyhow::bail!("a figure could not be drawn"))
-            })
+            let work = |part: &[(String, Scene)]| part.iter().try_for_each(one);
+            let start =
+                |part| Builder::new().spawn_scoped(scope, move || work(part)).map_err(|_| part);
+            let workers: Vec<_> = parts.map(start).collect();
+            let end = |worker: Result<ScopedJoinHandle<'_, _>, _>| match worker {
+                Ok(worker) => {
+                    worker.join().unwrap_or_else(|_| anyhow::bail!("a figure could not be drawn"))
+                }
+                // Where the system refuses a thread, this one draws.
+                Err(part) => work(part),
+            };
+            // All are joined: a scope panics over a panicked thread that was not.
+            let outcomes: Vec<anyhow::Result<()>> = workers.into_iter().map(end).collect();
+            outcomes.into_iter().collect::<anyhow::Result<()>>()
         })
         .with_context(|| format!("figures in `{}`", folder.display()))
     }

@@ -12,9 +12,9 @@ use crate::{Finding, Run, Study};
 pub(super) const STUDY: Study = Study {
     name: "supply",
     title: "Supply chain and unsafe code",
-    about: "Every crate that is linked has a known source and licence and no known advisory, none of \
-            them can reach a network, and `unsafe` stands in two files: the vector kernels, each \
-            block with its reason, run under the address sanitizer.",
+    about: "Every crate that is linked has a known source and licence and no known advisory, \
+            and `unsafe` stands in two files: the vector kernels, each block with its reason, run \
+            under the address sanitizer.",
     run,
     figures: none,
 };
@@ -38,7 +38,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
 
 /// Sources and licences, and crates that are banned because they open sockets.
 fn deny() -> anyhow::Result<Finding> {
-    let (claim, target) = ("`cargo deny`: licences, sources, no network crate", "clean");
+    let (claim, target) = ("`cargo deny`: licences and sources", "clean");
     if !cargo_has("deny") {
         return Ok(Finding::not_run(claim, target, "`cargo install cargo-deny` makes it possible"));
     }

@@ -2,7 +2,7 @@
 
 use super::{Simulation, Study};
 use crate::Result;
-use crate::halt::{Ended, Halt, Linked};
+use crate::halt::{Ended, Fail, Halt, Linked};
 use crate::infer::Monitor;
 use crate::parallel::parallel;
 
@@ -25,9 +25,11 @@ pub fn run_all<E: Send>(
         if linked.cancelled() {
             return;
         }
+        let guard = Fail(&halt.stop);
         if let Some(done) = study.run(numbers[i], &linked) {
             halt.hear(take(done));
         }
+        guard.disarm();
     })?;
     halt.end(monitor.cancelled())
 }

@@ -16,7 +16,7 @@ mod monitor;
 mod settings;
 mod start;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
@@ -25,7 +25,7 @@ pub use monitor::{ChainProgress, Monitor, Quiet};
 pub use settings::{Checked, Metric, Sampler, Settings, Start};
 
 use crate::Result;
-use crate::halt::Linked;
+use crate::halt::{Fail, Linked};
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 
@@ -71,20 +71,4 @@ pub fn sample<D: Density + Sync>(
     })?;
     let chains: Result<Vec<ChainDraws>> = chains.into_iter().collect();
     Draws::new(density.dim(), settings.draws, chains?)
-}
-
-/// Marks the run as failed when dropped: by a chain that returns an error or panics.
-struct Fail<'a>(&'a AtomicBool);
-
-impl Fail<'_> {
-    /// The chain ended well.
-    fn disarm(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Fail<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }

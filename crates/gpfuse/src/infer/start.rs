@@ -7,7 +7,7 @@
 //! pilot, a short run of the sampler, by the log density of its last draws: that is the height of the
 //! typical set, where the chain will live, and not of a mode, where it will not.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rand_distr::{Distribution, StandardNormal};
 
@@ -15,6 +15,7 @@ use super::chain::{Length, run};
 use super::map::{Point, climb};
 use super::monitor::Muted;
 use super::{Checked, Density, Metric, Monitor, PriorDraw, Sampler, Start};
+use crate::halt::{Fail, Linked};
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
@@ -40,7 +41,10 @@ pub(super) fn find<D: Density + Sync>(
     let total = settings.chains * each;
     let finished = AtomicUsize::new(0);
     monitor.start(0, total);
+    let failed = AtomicBool::new(false);
+    let linked = Linked { monitor, stop: &failed };
     let points = parallel(total, settings.threads, |i| {
+        let (monitor, guard): (&dyn Monitor, _) = (&linked, Fail(&failed));
         let density = &density.clone().with_threads(settings.threads / total);
         let climbs = match (settings.start, mode) {
             (_, true) => MODE_STEPS,
@@ -63,6 +67,7 @@ pub(super) fn find<D: Density + Sync>(
             point
         };
         monitor.start(finished.fetch_add(1, Ordering::Relaxed) + 1, total);
+        guard.disarm();
         Ok(point)
     })?;
     let points = points.into_iter().collect::<Result<Vec<Point>>>()?;

@@ -7,7 +7,7 @@ use super::cost::longest_first;
 use super::{Cell, Finished, run_cell};
 use crate::Result;
 use crate::fit::Fitted;
-use crate::halt::{Ended, Halt, Linked};
+use crate::halt::{Ended, Fail, Halt, Linked};
 use crate::infer::Monitor;
 use crate::parallel::parallel;
 
@@ -72,6 +72,7 @@ pub fn run_all<S: Sink>(
     };
     parallel(threads.min(cells.len().max(1)), threads, |_| {
         while let Some((cell, own)) = take() {
+            let guard = Fail(&halt.stop);
             let monitor = sink.begin(cell);
             let linked = Linked { monitor: monitor.as_ref(), stop: &halt.stop };
             let outcome = run_cell(cell, own, &linked);
@@ -80,6 +81,7 @@ pub fn run_all<S: Sink>(
             if let Some((finished, fitted)) = outcome {
                 halt.hear(sink.end(cell, finished, fitted));
             }
+            guard.disarm();
         }
     })?;
     halt.end(sink.cancelled())

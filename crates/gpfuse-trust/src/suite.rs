@@ -1,0 +1,167 @@
+//! Claims that are tested by test binaries: these are run, and what they say becomes findings.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::ensure;
+
+use crate::command::cargo;
+use crate::study::project;
+use crate::{Finding, Run};
+
+/// What is claimed, what is asked, and the tests of it: `binary test`, or the start of that.
+pub(crate) struct Tested {
+    pub(crate) claim: &'static str,
+    pub(crate) target: &'static str,
+    pub(crate) tests: &'static [&'static str],
+}
+
+/// A test binary: how it is called in [`Tested`], its crate, and its name.
+pub(crate) type Binary = (&'static str, &'static str, &'static str);
+
+/// Run the binaries and say what became of each claim. The short form only looks whether the tests are
+/// there: they are run by `cargo test` themselves.
+pub(crate) fn findings(
+    all: &[Tested],
+    binaries: &[Binary],
+    run: &Run,
+) -> anyhow::Result<Vec<Finding>> {
+    if run.short {
+        return Ok(vec![named(all, binaries)]);
+    }
+    let mut results = BTreeMap::new();
+    for (prefix, _, test) in binaries {
+        // All crates, so that none is built again with other features.
+        let crates = ["--workspace", "--exclude", "gpfuse-py"];
+        let asked = [&["test", "--release"], &crates, &["--test", test, "--", "--show-output"][..]]
+            .concat();
+        let said = cargo(&asked, &[])?;
+        let found = read(prefix, &said.text);
+        ensure!(!found.is_empty(), "`cargo test --test {test}` ran no test: {}", said.text);
+        results.extend(found);
+    }
+    Ok(all.iter().flat_map(|one| judged(one, &results)).collect())
+}
+
+/// How a test ended.
+#[derive(Debug, Clone, PartialEq)]
+enum End {
+    Passed,
+    Failed,
+    /// It could not be made here.
+    Skipped(String),
+}
+
+/// The tests in what a test binary wrote, with a prefix to their names.
+fn read(prefix: &str, text: &str) -> BTreeMap<String, End> {
+    let mut out = BTreeMap::new();
+    let mut shown = None;
+    for line in text.lines() {
+        if let Some((name, end)) = line.strip_prefix("test ").and_then(|l| l.rsplit_once(" ... ")) {
+            match end {
+                "ok" => out.insert(format!("{prefix}{name}"), End::Passed),
+                "FAILED" => out.insert(format!("{prefix}{name}"), End::Failed),
+                _ => None,
+            };
+        } else if let Some(name) = line.strip_prefix("---- ") {
+            let end = name.find(" std").unwrap_or(name.len());
+            shown = Some(format!("{prefix}{}", &name[..end]));
+        } else if let (Some(why), Some(name)) = (line.strip_prefix("skipped: "), &shown)
+            && let Some(end) = out.get_mut(name).filter(|end| **end == End::Passed)
+        {
+            *end = End::Skipped(why.into());
+        }
+    }
+    out
+}
+
+/// What became of a claim: one finding, and one more for each test that could not be made.
+fn judged(one: &Tested, results: &BTreeMap<String, End>) -> Vec<Finding> {
+    let own = |name: &&String| one.tests.iter().any(|test| name.starts_with(test));
+    let ends: Vec<(&String, &End)> = results.iter().filter(|(name, _)| own(name)).collect();
+    let missing = one.tests.iter().filter(|test| !results.keys().any(|n| n.starts_with(**test)));
+    let missing: Vec<&str> = missing.copied().collect();
+    let count = |wanted: &End| ends.iter().filter(|(_, end)| *end == wanted).count();
+    let (passed, failed) = (count(&End::Passed), count(&End::Failed));
+    let skipped = ends.len() - passed - failed;
+    let names: Vec<&str> = ends
+        .iter()
+        .filter(|(_, end)| **end == End::Failed)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let mut result = format!("{passed} tests passed, {failed} failed, {skipped} skipped");
+    if !names.is_empty() || !missing.is_empty() {
+        result += &format!(": {}", [names, missing.clone()].concat().join(", "));
+    }
+    let mut out = Vec::new();
+    if passed > 0 || failed > 0 || !missing.is_empty() {
+        let met = failed == 0 && missing.is_empty();
+        let note = "by the real program, or the library, in a temporary folder; no test of these can \
+                    fail by chance, only on a machine too slow for its waits";
+        out.push(Finding::new(one.claim, one.target, result, met).with(note));
+    }
+    for (name, end) in ends {
+        if let End::Skipped(why) = end {
+            let claim = format!("{}: {name}", one.claim);
+            out.push(Finding::not_run(claim, one.target, why));
+        }
+    }
+    out
+}
+
+/// That each claim has its tests, by name, in the sources.
+fn named(all: &[Tested], binaries: &[Binary]) -> Finding {
+    let mut sources = BTreeMap::new();
+    for (prefix, package, test) in binaries {
+        let folder = project().join("crates").join(package).join("tests");
+        let mut text = fs::read_to_string(folder.join(format!("{test}.rs"))).unwrap_or_default();
+        for file in folder.join(test).read_dir().into_iter().flatten().flatten() {
+            let stem = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let own = fs::read_to_string(file.path()).unwrap_or_default();
+            text += &own.replace("\nfn ", &format!("\nfn {stem}::"));
+        }
+        sources.insert(prefix, text);
+    }
+    let known = |test: &&&str| {
+        let has = |(prefix, text): (&&str, &String)| {
+            let name = test.strip_prefix(prefix);
+            name.is_some_and(|name| text.contains(&format!("#[test]\nfn {name}")))
+        };
+        sources.iter().any(has)
+    };
+    let tests: Vec<&str> = all.iter().flat_map(|one| one.tests).copied().collect();
+    let unknown: Vec<&str> = tests.iter().filter(|test| !known(test)).copied().collect();
+    let result = match unknown.is_empty() {
+        true => format!("{} claims, {} names of tests, all known", all.len(), tests.len()),
+        false => format!("unknown: {}", unknown.join(", ")),
+    };
+    let note = "the tests themselves are run by `cargo test`";
+    let claim = "Every claim has its tests";
+    Finding::new(claim, "no name unknown", result, unknown.is_empty()).with(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "running 3 tests\ntest a::b ... ok\ntest c ... FAILED\ntest d ... ok\n\nsuccesses:\n\n\
+                        ---- a::b stdout ----\nskipped: clock: no faketime\n\nsuccesses:\n    a::b\n";
+
+    #[test]
+    fn what_cargo_says_becomes_findings() {
+        let found = read("x ", TEXT);
+        assert_eq!(found["x a::b"], End::Skipped("clock: no faketime".into()));
+        assert_eq!((&found["x c"], &found["x d"]), (&End::Failed, &End::Passed));
+        let one = |tests| Tested { claim: "a", target: "b", tests };
+        let outcomes = |tests| {
+            let all = judged(&one(tests), &found);
+            all.iter().map(|f| f.outcome).collect::<Vec<_>>()
+        };
+        use crate::Outcome::{Met, Missed, NotRun};
+        assert_eq!(outcomes(&["x d"]), [Met]);
+        assert_eq!(outcomes(&["x a::"]), [NotRun]);
+        assert_eq!(outcomes(&["x d", "x a::"]), [Met, NotRun]);
+        assert_eq!(outcomes(&["x c", "x d"]), [Missed]);
+        assert_eq!(outcomes(&["x e"]), [Missed]);
+    }
+}
