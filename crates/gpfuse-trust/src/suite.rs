@@ -32,9 +32,8 @@ pub(crate) fn findings(
     let mut results = BTreeMap::new();
     for (prefix, _, test) in binaries {
         // All crates, so that none is built again with other features.
-        let crates = ["--workspace", "--exclude", "gpfuse-py"];
-        let asked = [&["test", "--release"], &crates, &["--test", test, "--", "--show-output"][..]]
-            .concat();
+        let mut asked = vec!["test", "--release", "--workspace", "--exclude", "gpfuse-py"];
+        asked.extend(["--test", test, "--", "--show-output"]);
         let said = cargo(&asked, &[])?;
         let found = read(prefix, &said.text);
         ensure!(!found.is_empty(), "`cargo test --test {test}` ran no test: {}", said.text);
@@ -120,7 +119,7 @@ fn named(all: &[Tested], binaries: &[Binary]) -> Finding {
             let own = fs::read_to_string(file.path()).unwrap_or_default();
             text += &own.replace("\nfn ", &format!("\nfn {stem}::"));
         }
-        sources.insert(prefix, text);
+        sources.insert(*prefix, text);
     }
     let known = |test: &&&str| {
         let has = |(prefix, text): (&&str, &String)| {
