@@ -8,10 +8,17 @@
 //! A study is a plain function. Its short form, which `cargo test` runs, asks the same question with
 //! fewer simulations and says how often it fails by chance.
 
+mod dkwm;
 mod finding;
+mod jobs;
+mod joint;
+mod known;
+mod law;
 pub mod page;
 mod studies;
 mod study;
+mod tune;
+mod zscore;
 
 pub use finding::{Finding, Outcome};
 pub use studies::STUDIES;
