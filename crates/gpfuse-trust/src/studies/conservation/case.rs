@@ -21,7 +21,8 @@ impl Case<Known> {
     pub(super) fn known(name: &str, known: Known) -> Case<Known> {
         let views = known.views();
         let widest = match &known {
-            Known::Normal(factor) => factor[0][0],
+            Known::Normal(factor) => 0.9 * factor[0][0],
+            Known::Logistic => 1.5,
             _ => 1.0,
         };
         let start: Start<Known> = Box::new(move |rng| {

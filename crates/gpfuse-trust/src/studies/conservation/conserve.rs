@@ -51,12 +51,30 @@ struct Ends {
     accepted: f64,
 }
 
+/// The log densities of `count` exact draws, none of which is a start.
+pub(super) fn reference<D: Density>(
+    case: &Case<D>,
+    count: usize,
+    threads: usize,
+    seed: u64,
+) -> anyhow::Result<Vec<f64>> {
+    let chunks = jobs(count.div_ceil(CHUNK), threads, |c| {
+        let one = |i: usize| {
+            let (q, mut density) = (case.start)(&mut stream(seed, Purpose::Start, i as u64))?;
+            log_density(&mut density, &q)
+        };
+        (c * CHUNK..count.min((c + 1) * CHUNK)).map(one).collect::<anyhow::Result<Vec<f64>>>()
+    })?;
+    Ok(chunks.concat())
+}
+
 /// Make one transition from each of `starts` exact draws; the log density afterwards is compared
-/// with that of `drawn` others.
+/// with those of other draws.
 pub(super) fn conserve<D: Density>(
     case: &Case<D>,
     transition: impl Fn(&mut D, &[f64], &mut ChaCha8Rng) -> anyhow::Result<(Vec<f64>, Stat)> + Sync,
-    [starts, drawn]: [usize; 2],
+    starts: usize,
+    others: &[f64],
     threads: usize,
     seed: u64,
 ) -> anyhow::Result<Conserved> {
@@ -77,16 +95,9 @@ pub(super) fn conserve<D: Density>(
         }
         Ok(ends)
     })?;
-    let others = jobs(drawn.div_ceil(CHUNK), threads, |c| {
-        let one = |i: usize| {
-            let (q, mut density) = (case.start)(&mut stream(seed, Purpose::Start, i as u64))?;
-            log_density(&mut density, &q)
-        };
-        (c * CHUNK..drawn.min((c + 1) * CHUNK)).map(one).collect::<anyhow::Result<Vec<f64>>>()
-    })?;
     let rate = RATE / (laws + 1) as f64;
     // Half the rate for each of two sets of draws.
-    let apart = |rate: f64| reach(starts, 0.5 * rate) + reach(drawn, 0.5 * rate);
+    let apart = |rate: f64| reach(starts, 0.5 * rate) + reach(others.len(), 0.5 * rate);
     let gather = |v: usize| -> Vec<f64> {
         chunks.iter().flat_map(|ends| ends.values[v].iter().copied()).collect()
     };
@@ -95,7 +106,7 @@ pub(super) fn conserve<D: Density>(
         let distance = distance(&mut gather(v), |x| view.law.cdf(x));
         Ok(Worst { name: view.name.clone(), distance, bound: reach(starts, rate) })
     })?;
-    let distance = between(&mut gather(laws), &mut others.concat());
+    let distance = between(&mut gather(laws), &mut others.to_vec());
     let density = Worst { name: "log density".into(), distance, bound: apart(rate) };
     let beside = |worst: &Worst| worst.distance / worst.bound;
     let all = exact.into_iter().chain([density]);

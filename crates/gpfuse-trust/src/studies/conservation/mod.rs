@@ -13,7 +13,7 @@ use crate::known::Known;
 use crate::tune::{kernel, step_size};
 use crate::{Finding, Run, Study};
 use case::Case;
-use conserve::{Conserved, RATE, conserve};
+use conserve::{Conserved, RATE, conserve, reference};
 
 pub(super) const STUDY: Study = Study {
     name: "conservation",
@@ -39,7 +39,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let power = if run.short { 0.15 } else { 0.025 };
     let usual = Power { exact: power, drawn: power };
     let mut out = Vec::new();
-    let normal = [
+    let textbook = [
         ("normal, sd 1", Known::normal(1.0)),
         ("normal, sd 3", Known::normal(3.0)),
         ("two normals, correlation 0.95", Known::correlated(0.95)),
@@ -49,7 +49,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
         ("logistic", Known::Logistic),
         ("Student, 5 degrees", Known::Student),
     ];
-    for (name, known) in normal {
+    for (name, known) in textbook {
         let case = Case::known(name, known);
         both(&case, [starts, 5 * starts], &usual, run, &mut out)?;
     }
@@ -75,12 +75,14 @@ fn both<D: Density>(
     run: &Run,
     out: &mut Vec<Finding>,
 ) -> anyhow::Result<()> {
+    let [starts, drawn] = draws;
+    let others = reference(case, drawn, run.threads, run.seed)?;
     for (name, sampler) in [("NUTS", Sampler::Nuts), ("HMC", Sampler::Hmc)] {
         let step = step_size(&case.start, sampler, case.widest, run.seed)?;
         let kernel = kernel(sampler, step)?;
         let transition =
             |density: &mut D, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?);
-        let found = conserve(case, transition, draws, run.threads, run.seed)?;
+        let found = conserve(case, transition, starts, &others, run.threads, run.seed)?;
         out.push(finding(&format!("{}, {name}", case.name), step, draws, power, &found));
     }
     Ok(())

@@ -40,7 +40,8 @@ fn off(known: Known, logp: f64, grad: f64) -> Case<Off> {
 fn conserves(case: &Case<Off>, sampler: Sampler, step: f64) -> bool {
     let kernel = kernel(sampler, step).unwrap();
     let transition = |density: &mut Off, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?);
-    let found = conserve(case, transition, [20_000, 100_000], 2, 7).unwrap();
+    let found =
+        conserve(case, transition, 20_000, &reference(case, 100_000, 2, 7).unwrap(), 2, 7).unwrap();
     found.worst.distance <= found.worst.bound
 }
 
@@ -84,7 +85,9 @@ fn a_transition_that_never_rejects_is_caught() {
         }
         Ok((q, Default::default()))
     };
-    let found = conserve(&case, transition, [20_000, 100_000], 2, 7).unwrap();
+    let found =
+        conserve(&case, transition, 20_000, &reference(&case, 100_000, 2, 7).unwrap(), 2, 7)
+            .unwrap();
     assert!(found.worst.distance > found.worst.bound, "{found:?}");
 }
 
@@ -100,7 +103,9 @@ fn a_step_that_depends_on_the_start_is_caught() {
         let kernel = Kernel::nuts(0.9, 4)?.scaled(vec![scale])?;
         Ok(kernel.step(density, q, rng)?)
     };
-    let found = conserve(&case, transition, [20_000, 100_000], 2, 7).unwrap();
+    let found =
+        conserve(&case, transition, 20_000, &reference(&case, 100_000, 2, 7).unwrap(), 2, 7)
+            .unwrap();
     assert!(found.worst.distance > found.worst.bound, "{found:?}");
 }
 
@@ -112,7 +117,8 @@ fn threads_change_nothing() {
     let found = [1, 3].map(|threads| {
         let transition =
             |density: &mut Known, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?);
-        conserve(&case, transition, [2500, 1500], threads, 1).unwrap()
+        let others = reference(&case, 1500, threads, 1).unwrap();
+        conserve(&case, transition, 2500, &others, threads, 1).unwrap()
     });
     assert_eq!(found[0], found[1]);
 }

@@ -5,6 +5,7 @@ mod simulate;
 #[cfg(test)]
 mod tests;
 
+use gpfuse::calibrate;
 use gpfuse::infer::Sampler;
 use gpfuse::model::Method;
 
@@ -13,7 +14,7 @@ use crate::joint::{draw, small};
 use crate::tune::{Start, kernel, step_size};
 use crate::{Finding, Run, Study};
 use compare::{Compared, RATE, compare};
-use simulate::{CHAINS, independent, successive};
+use simulate::{CHAINS, Columns, independent, successive};
 
 pub(super) const STUDY: Study = Study {
     name: "geweke",
@@ -35,25 +36,27 @@ const BATCHES: usize = 40;
 const AGREEMENT: f64 = 1.5;
 
 fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
+    let cycles = run.size(4000, 100_000);
     let mut out = Vec::new();
     for method in Method::ALL {
+        let study = small(method, run.seed)?;
+        let reference = independent(&study, cycles, run.threads, run.seed)?;
         for (name, sampler) in [("NUTS", Sampler::Nuts), ("HMC", Sampler::Hmc)] {
-            let cycles = run.size(4000, 100_000);
-            let (found, step) = joint(method, sampler, cycles, run)?;
+            let (found, step) = joint(&study, sampler, &reference, cycles, run)?;
             out.push(finding(&format!("{method}, {name}"), cycles, step, run.short, &found));
         }
     }
     Ok(out)
 }
 
-/// Both simulations of a method, `cycles` draws each, and the step size of the transitions.
+/// Chains of a sampler beside independent draws, and the step size of their transitions.
 fn joint(
-    method: Method,
+    study: &calibrate::Study,
     sampler: Sampler,
+    reference: &Columns,
     cycles: usize,
     run: &Run,
 ) -> anyhow::Result<(Compared, f64)> {
-    let study = small(method, run.seed)?;
     let own = study.clone();
     let start: Start<_> = Box::new(move |rng| {
         let truth = draw(&own, rng)?;
@@ -61,11 +64,11 @@ fn joint(
     });
     let step = step_size(&start, sampler, 1.0, run.seed)?;
     let kernel = kernel(sampler, step)?;
-    let reference = independent(&study, cycles, run.threads, run.seed)?;
     let transition = |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
-    let chains = successive(&study, transition, cycles / CHAINS, run.threads, run.seed)?;
+    let renew = |q: &[f64], rng: &mut _| study.targets(q, rng);
+    let chains = successive(study, renew, transition, cycles / CHAINS, run.threads, run.seed)?;
     let batches = if run.short { BATCHES / 4 } else { BATCHES };
-    Ok((compare(&simulate::names(&study), reference, &chains, batches)?, step))
+    Ok((compare(&simulate::names(study), reference.clone(), &chains, batches)?, step))
 }
 
 fn finding(claim: &str, cycles: usize, step: f64, brief: bool, found: &Compared) -> Finding {

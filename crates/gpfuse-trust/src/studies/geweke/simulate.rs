@@ -71,9 +71,10 @@ pub(super) fn independent(
 
 /// Chains that alternate between a transition of the parameters given the data and new data given
 /// the parameters: Geweke's successive-conditional simulator. A pair is looked at after its
-/// transition, where old data have met new parameters.
+/// transition, where old data have met new parameters. `renew` draws the data.
 pub(super) fn successive(
     study: &Study,
+    renew: impl Fn(&[f64], &mut ChaCha8Rng) -> gpfuse::Result<Vec<f64>> + Sync,
     transition: impl Fn(&mut Posterior, &[f64], &mut ChaCha8Rng) -> anyhow::Result<Vec<f64>> + Sync,
     cycles: usize,
     threads: usize,
@@ -86,7 +87,7 @@ pub(super) fn successive(
         for _ in 0..cycles {
             pair.q = transition(&mut study.posterior(&pair.y)?, &pair.q, &mut rng)?;
             push(&mut out, values(study, &pair.q, &pair.y)?);
-            pair.y = study.targets(&pair.q, &mut rng)?;
+            pair.y = renew(&pair.q, &mut rng)?;
         }
         Ok(out)
     })

@@ -1,19 +1,21 @@
 //! The test itself: it catches what does not belong together.
 
-use gpfuse::calibrate;
 use gpfuse::random::{Purpose, stream};
 
 use super::*;
 
 const CYCLES: usize = 8000;
 
-/// Compare the simulations of two studies, which should be the same, with a step size that is
-/// good for both.
-fn differ(first: &calibrate::Study, second: &calibrate::Study) -> Compared {
+/// Compare independent draws of one study with chains of another, which should be the same, and
+/// whose data are multiplied by `stretch`.
+fn differ(first: &calibrate::Study, second: &calibrate::Study, stretch: f64) -> Compared {
     let kernel = kernel(Sampler::Nuts, 0.4).unwrap();
     let transition = |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
+    let renew = |q: &[f64], rng: &mut _| {
+        Ok(second.targets(q, rng)?.into_iter().map(|y| stretch * y).collect())
+    };
     let reference = independent(first, CYCLES, 2, 3).unwrap();
-    let chains = successive(second, transition, CYCLES / CHAINS, 2, 3).unwrap();
+    let chains = successive(second, renew, transition, CYCLES / CHAINS, 2, 3).unwrap();
     compare(&simulate::names(first), reference, &chains, 10).unwrap()
 }
 
@@ -24,31 +26,18 @@ fn scaled(method: Method, var: f64) -> calibrate::Study {
     calibrate::Study::new(settings.check().unwrap()).unwrap()
 }
 
-/// A chain whose transitions believe in a prior with 1.5 times the scale is caught; the sound one
-/// passes, and fails with a probability of about 1e-6.
+/// A chain whose transitions believe in a prior with 1.5 times the scale is caught, and so are data
+/// that are 1.3 times as far from 0 as the density believes; the sound one passes, and fails with
+/// a probability of about 1e-6.
 #[test]
-fn a_wrong_prior_is_caught() {
-    let sound = differ(&scaled(Method::Het, 1.0), &scaled(Method::Het, 1.0));
+fn a_wrong_prior_and_wrong_data_are_caught() {
+    let right = scaled(Method::Het, 1.0);
+    let sound = differ(&right, &right, 1.0);
     assert!(sound.largest.1 < sound.threshold, "{sound:?}");
-    let wrong = differ(&scaled(Method::Het, 1.0), &scaled(Method::Het, 1.5));
-    assert!(wrong.largest.1 > wrong.threshold, "{wrong:?}");
-}
-
-/// Data that are 1.3 times as far from 0 as the density believes are caught.
-#[test]
-fn data_of_a_wrong_scale_are_caught() {
-    let study = small(Method::Het, 0).unwrap();
-    let kernel = kernel(Sampler::Nuts, 0.4).unwrap();
-    let own = study.clone();
-    let transition = move |density: &mut gpfuse::model::Posterior, q: &[f64], rng: &mut _| {
-        let _ = &density;
-        let y: Vec<f64> = own.targets(q, rng)?.iter().map(|y| 1.3 * y).collect();
-        Ok(kernel.step(&mut own.posterior(&y)?, q, rng)?.0)
-    };
-    let reference = independent(&study, CYCLES, 2, 3).unwrap();
-    let chains = successive(&study, transition, CYCLES / CHAINS, 2, 3).unwrap();
-    let found = compare(&simulate::names(&study), reference, &chains, 10).unwrap();
-    assert!(found.largest.1 > found.threshold, "{found:?}");
+    for (study, stretch) in [(scaled(Method::Het, 1.5), 1.0), (right.clone(), 1.3)] {
+        let wrong = differ(&right, &study, stretch);
+        assert!(wrong.largest.1 > wrong.threshold, "{stretch}: {wrong:?}");
+    }
 }
 
 /// Chains and independent draws do not depend on the number of threads.
@@ -59,7 +48,8 @@ fn threads_change_nothing() {
     let both = [1, 3].map(|threads| {
         let transition =
             |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
-        let chains = successive(&study, transition, 50, threads, 1).unwrap();
+        let renew = |q: &[f64], rng: &mut _| study.targets(q, rng);
+        let chains = successive(&study, renew, transition, 50, threads, 1).unwrap();
         (independent(&study, 600, threads, 1).unwrap(), chains)
     });
     assert_eq!(both[0], both[1]);
