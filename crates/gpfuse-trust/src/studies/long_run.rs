@@ -37,7 +37,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let densities = [
         ("normal, sd 3", Known::normal(3.0)),
         ("five correlated normals", Known::five()),
-        ("funnel, sd 1", Known::Funnel(1.0)),
+        ("funnel, sd 0.7", Known::Funnel(0.7)),
         ("two near modes", Known::Pair(1.5)),
         ("logistic", Known::Logistic),
         ("Student, 5 degrees", Known::Student),
@@ -57,7 +57,8 @@ fn density(name: &str, known: &Known, draws: usize, run: &Run) -> anyhow::Result
                 chains: CHAINS,
                 warmup: 1000,
                 draws,
-                hmc_depth: 3,
+                hmc_depth: 4,
+                target_accept: 0.9,
                 start: Start::Prior,
                 seed: run.seed,
                 threads: run.threads,
