@@ -6,10 +6,13 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::law::{Law, phi};
 
+/// A number of a point.
+type Look = Box<dyn Fn(&[f64]) -> f64 + Send + Sync>;
+
 /// A number that a point has, and its law.
 pub(crate) struct View {
     pub(crate) name: String,
-    pub(crate) of: Box<dyn Fn(&[f64]) -> f64 + Send + Sync>,
+    pub(crate) of: Look,
     pub(crate) law: Law,
 }
 

@@ -9,10 +9,18 @@ use crate::zscore::{batch_error, mean, threshold};
 /// A sound sampler fails with about this probability, in all that is compared of a method.
 pub(super) const RATE: f64 = 1e-6;
 
-/// What is compared of each function's ranks `u`, which are uniform: a function of `u`, its mean and
-/// its variance.
-const TESTS: [(&str, fn(f64) -> f64, f64, f64); 2] =
-    [("rank of", |u| u, 0.5, 1.0 / 12.0), ("spread of", |u| (u - 0.5).abs(), 0.25, 1.0 / 48.0)];
+/// What is compared of each function's ranks `u`, which are uniform: the mean of a function of them.
+struct Test {
+    name: &'static str,
+    of: fn(f64) -> f64,
+    mean: f64,
+    variance: f64,
+}
+
+const TESTS: [Test; 2] = [
+    Test { name: "rank of", of: |u| u, mean: 0.5, variance: 1.0 / 12.0 },
+    Test { name: "spread of", of: |u| (u - 0.5).abs(), mean: 0.25, variance: 1.0 / 48.0 },
+];
 
 /// What was found.
 #[derive(Debug, Clone)]
@@ -55,15 +63,15 @@ pub(super) fn compare(
         own.sort_unstable_by(f64::total_cmp);
         let ranks: Columns =
             chains.iter().map(|c| c[f].iter().map(|v| rank(own, *v)).collect()).collect();
-        for (test, of, expected, variance) in TESTS {
+        for test in TESTS {
             let traces: Columns =
-                ranks.iter().map(|r| r.iter().map(|u| of(*u)).collect()).collect();
+                ranks.iter().map(|r| r.iter().map(|u| (test.of)(*u)).collect()).collect();
             let slices: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
             let (error, size) = (mcse_mean(&slices), ess_mean(&slices));
-            let spread = error.hypot((variance / own.len() as f64).sqrt());
-            let z = (mean(&traces.concat()) - expected).abs() / spread;
+            let spread = error.hypot((test.variance / own.len() as f64).sqrt());
+            let z = (mean(&traces.concat()) - test.mean).abs() / spread;
             let factor = batch_error(&slices, batches) / error;
-            found.push((format!("{test} {name}"), z, size, factor.max(factor.recip())));
+            found.push((format!("{} {name}", test.name), z, size, factor.max(factor.recip())));
         }
     }
     // No number at all would be the worst of all.
