@@ -9,11 +9,18 @@
 //! fewer simulations and says how often it fails by chance.
 
 mod command;
+mod dkwm;
 mod finding;
+mod jobs;
+mod joint;
+mod known;
+mod law;
 pub mod page;
 mod studies;
 mod study;
 mod suite;
+mod tune;
+mod zscore;
 
 pub use finding::{Finding, Outcome};
 pub use studies::STUDIES;

@@ -37,3 +37,21 @@ fn faults() {
 fn supply() {
     met("supply");
 }
+
+/// 36 cases at 1e-6 each: at most 4e-5, for this seed once and for all.
+#[test]
+fn conservation() {
+    met("conservation");
+}
+
+/// Ten cases at about 1e-6 each: about 1e-5, for this seed once and for all.
+#[test]
+fn geweke() {
+    met("geweke");
+}
+
+/// Six densities at about 1e-6 each: about 6e-6, for this seed once and for all.
+#[test]
+fn long_run() {
+    met("long_run");
+}

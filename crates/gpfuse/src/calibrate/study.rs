@@ -105,7 +105,13 @@ impl Study {
     pub fn truth(&self, number: u64) -> Result<Truth> {
         let mut rng = self.stream(number, Part::Truth);
         let q = self.model.prior_draw(|| StandardNormal.sample(&mut rng));
-        let one = ChainDraws { values: q.clone(), stats: vec![Stat::default()] };
+        let y = self.targets(&q, &mut rng)?;
+        Ok(Truth { q, y })
+    }
+
+    /// Targets at the study's inputs, drawn from the model with the parameters `q`.
+    pub fn targets(&self, q: &[f64], rng: &mut ChaCha8Rng) -> Result<Vec<f64>> {
+        let one = ChainDraws { values: q.to_vec(), stats: vec![Stat::default()] };
         let draws = Draws::new(q.len(), 1, vec![one])?;
         let predictor = Predictor::new(self.model.clone(), &draws, Affine::IDENTITY);
         let rows = Rows::new(&self.x, 1)?;
@@ -115,18 +121,22 @@ impl Study {
             let mut rng = stream(seed, Purpose::Simulate, block.first as u64);
             (0..block.len()).map(|r| Ok(block.row(r)?.sample(&mut rng))).collect::<Result<Vec<_>>>()
         })?;
-        let y = blocks.into_iter().collect::<Result<Vec<_>>>()?.concat();
-        Ok(Truth { q, y })
+        Ok(blocks.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// The posterior of the model given targets.
-    fn posterior(&self, y: &[f64]) -> Result<Posterior> {
+    pub fn posterior(&self, y: &[f64]) -> Result<Posterior> {
         let data = Data::new(&self.x, 1, y)?;
         let data = match &self.given {
             Some(given) => data.given_by(given.clone()),
             None => data,
         };
         Posterior::new(self.model.clone(), Arc::new(data))
+    }
+
+    /// The quantities that are ranked, in the order of [`Study::names`], of parameters and targets.
+    pub fn measure(&self, q: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        Ok(self.quantities(&self.posterior(y)?, y)?.of(q))
     }
 
     /// What is ranked, for given targets. The log density at a new input is that of the nearest

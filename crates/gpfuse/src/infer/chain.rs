@@ -3,22 +3,21 @@
 //! HMC is NUTS with a tree of fixed depth and no turning check: a static trajectory of
 //! `2^k - 1` leapfrog steps with a multinomial choice among its points.
 
-use std::collections::HashMap;
-
 use nuts_rs::{
-    Chain, CpuLogpFunc, CpuMath, CpuMathError, DiagNutsSettings, HasDims, LogpError,
-    LowRankNutsSettings, Math, NutsSettings, Settings as NutsRsSettings, Storable, Value,
+    Chain, CpuMath, DiagNutsSettings, LowRankNutsSettings, Math, NutsSettings,
+    Settings as NutsRsSettings, Storable, Value,
 };
 use rand_chacha::ChaCha8Rng;
 
+use super::target::{Answer, Target};
 use super::{
     ChainDraws, ChainProgress, Checked, Density, DensityError, Met, Metric, Monitor, Sampler, Stat,
 };
 use crate::{Error, Result};
 
-/// A density as nuts-rs wants it, which stops at the next gradient when the run is cancelled, and is
-/// not asked again about what is kept of an earlier run.
-struct Target<'a, D> {
+/// A density that stops at the next gradient when the run is cancelled, and is not asked again
+/// about what is kept of an earlier run.
+struct Watched<'a, D> {
     density: D,
     monitor: &'a dyn Monitor,
     met: Option<Box<dyn Met>>,
@@ -27,23 +26,7 @@ struct Target<'a, D> {
 /// The message of the error that stops a cancelled chain.
 const CANCELLED: &str = "cancelled";
 
-impl LogpError for DensityError {
-    fn is_recoverable(&self) -> bool {
-        DensityError::is_recoverable(self)
-    }
-}
-
-impl<D> HasDims for Target<'_, D> {
-    fn dim_sizes(&self) -> HashMap<String, u64> {
-        HashMap::from([("dim".into(), 0)])
-    }
-}
-
-impl<D: Density> CpuLogpFunc for Target<'_, D> {
-    type LogpError = DensityError;
-    type FlowParameters = ();
-    type ExpandedVector = Vec<f64>;
-
+impl<D: Density> Answer for Watched<'_, D> {
     fn dim(&self) -> usize {
         self.density.dim()
     }
@@ -59,15 +42,6 @@ impl<D: Density> CpuLogpFunc for Target<'_, D> {
         let said = self.density.logp(q, grad);
         met.record(q, grad, &said);
         said
-    }
-
-    // The position itself is all that is kept of a draw.
-    fn expand_vector<R: nuts_rs::rand::Rng + ?Sized>(
-        &mut self,
-        _: &mut R,
-        _: &[f64],
-    ) -> std::result::Result<Vec<f64>, CpuMathError> {
-        Ok(Vec::new())
     }
 }
 
@@ -101,7 +75,7 @@ pub(super) fn run<D: Density>(
     monitor: &dyn Monitor,
 ) -> Result<ChainDraws> {
     let met = monitor.keeper().met(chain, density.dim());
-    let math = CpuMath::new(Target { density, monitor, met });
+    let math = CpuMath::new(Target(Watched { density, monitor, met }));
     match settings.metric {
         Metric::Diagonal => {
             let mut s = DiagNutsSettings::default();
@@ -121,7 +95,7 @@ pub(super) fn run<D: Density>(
 }
 
 /// What the two mass matrices' settings share.
-fn common<A>(mut s: NutsSettings<A>, length: Length) -> NutsSettings<A>
+pub(super) fn common<A>(mut s: NutsSettings<A>, length: Length) -> NutsSettings<A>
 where
     A: std::fmt::Debug + Copy + Default + serde::Serialize,
 {
@@ -169,10 +143,7 @@ fn drive<M: Math, S: NutsRsSettings>(
         if !warming_up {
             let dims = (&*sampler.math()).into();
             out.values.extend_from_slice(&position);
-            let mut kept = stat(stats.get_all(&dims), progress.step_size);
-            // A static trajectory always has its full length.
-            kept.saturated &= !length.fixed;
-            out.stats.push(kept);
+            out.stats.push(stat(stats.get_all(&dims), progress.step_size, length));
             divergences += usize::from(progress.diverging);
         }
         monitor.draw(&ChainProgress {
@@ -189,7 +160,7 @@ fn drive<M: Math, S: NutsRsSettings>(
 }
 
 /// The statistics that are kept, by their names in nuts-rs.
-fn stat(all: Vec<(&str, Option<Value>)>, step_size: f64) -> Stat {
+pub(super) fn stat(all: Vec<(&str, Option<Value>)>, step_size: f64, length: Length) -> Stat {
     let mut stat = Stat { step_size, ..Stat::default() };
     for (name, value) in all {
         match (name, value) {
@@ -203,5 +174,7 @@ fn stat(all: Vec<(&str, Option<Value>)>, step_size: f64) -> Stat {
             _ => {}
         }
     }
+    // A static trajectory always has its full length.
+    stat.saturated &= !length.fixed;
     stat
 }

@@ -5,22 +5,26 @@
 //! ```
 //!
 //! Samplers know nothing of models: they see a density and a source of starting points, which are
-//! prior draws or made from the data.
+//! prior draws or made from the data. A [`Kernel`] makes one transition with nothing adapted, for
+//! tests of the sampler itself.
 
 mod chain;
 mod density;
 mod draws;
 mod keep;
+mod kernel;
 pub mod map;
 mod monitor;
 mod settings;
 mod start;
+mod target;
 
 use std::sync::atomic::AtomicBool;
 
 pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
 pub use keep::{Keeper, Met, Nothing};
+pub use kernel::Kernel;
 pub use monitor::{ChainProgress, Monitor, Quiet};
 pub use settings::{Checked, Metric, Sampler, Settings, Start};
 

@@ -34,7 +34,7 @@ pub use gate::Gate;
 pub use layout::{Kind, Layout, Role};
 pub use method::Method;
 pub use posterior::{Data, Posterior};
-pub use prior::{BankPrior, CalibrationPrior, Priors};
+pub use prior::{BankPrior, CalibrationPrior, Prior, Priors};
 pub use start::Starter;
 
 /// A fusion model: everything that is fixed before the data and the draws.

@@ -6,7 +6,11 @@
 //! `log p(q) = log 2 - log(2 pi)/2 - log s - v^2 / (2 s^2) + q`, the last term being the
 //! log-Jacobian, and `d/dq = 1 - v^2 / s^2`.
 
+mod density;
+
 use serde::{Deserialize, Serialize};
+
+pub use density::Prior;
 
 use super::layout::{Kind, Layout, Part, Role};
 use crate::math::HALF_LN_TWO_PI;

@@ -1,0 +1,100 @@
+//! Two ways to draw parameters and data together: do they agree?
+
+mod compare;
+mod simulate;
+#[cfg(test)]
+mod tests;
+
+use gpfuse::calibrate;
+use gpfuse::infer::Sampler;
+use gpfuse::model::Method;
+
+use crate::finding::short;
+use crate::joint::{draw, small};
+use crate::tune::{Start, kernel, step_size};
+use crate::{Finding, Run, Study};
+use compare::{Compared, RATE, compare};
+use simulate::{CHAINS, Columns, independent, successive};
+
+pub(super) const STUDY: Study = Study {
+    name: "geweke",
+    title: "Joint distribution of parameters and data",
+    about: "Parameters and data are drawn together in two ways. Once parameters come from the prior and \
+            data from the model with them, each pair anew. Once a chain alternates: one transition of \
+            the sampler given the data, then new data given the parameters. Prior, density, gradient, \
+            sampler and the drawing of data must all belong together for the two to agree (Geweke, \
+            “Getting it right”, Journal of the American Statistical Association 99 (2004) 799–804). \
+            Compared are ranks, which have no heavy tails: their mean, and their mean distance from the \
+            middle.",
+    run,
+    figures: crate::study::none,
+};
+
+/// How many batches of each chain check the standard errors.
+const BATCHES: usize = 40;
+
+/// Standard errors by batch means and by autocorrelations must agree within this factor.
+const AGREEMENT: f64 = 1.5;
+
+fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
+    let cycles = run.size(4000, 100_000);
+    let mut out = Vec::new();
+    for method in Method::ALL {
+        let study = small(method, run.seed)?;
+        let reference = independent(&study, cycles, run.threads, run.seed)?;
+        for (name, sampler) in [("NUTS", Sampler::Nuts), ("HMC", Sampler::Hmc)] {
+            let (found, step) = joint(&study, sampler, &reference, cycles, run)?;
+            out.push(finding(&format!("{method}, {name}"), cycles, step, run.short, &found));
+        }
+    }
+    Ok(out)
+}
+
+/// Chains of a sampler beside independent draws, and the step size of their transitions.
+fn joint(
+    study: &calibrate::Study,
+    sampler: Sampler,
+    reference: &Columns,
+    cycles: usize,
+    run: &Run,
+) -> anyhow::Result<(Compared, f64)> {
+    let own = study.clone();
+    let start: Start<_> = Box::new(move |rng| {
+        let truth = draw(&own, rng)?;
+        Ok((truth.q, own.posterior(&truth.y)?))
+    });
+    let step = step_size(&start, sampler, 1.0, run.seed)?;
+    let kernel = kernel(sampler, step)?;
+    let transition = |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
+    let renew = |q: &[f64], rng: &mut _| study.targets(q, rng);
+    let chains = successive(study, renew, transition, cycles / CHAINS, run.threads, run.seed)?;
+    let batches = if run.short { BATCHES / 4 } else { BATCHES };
+    Ok((compare(&simulate::names(study), reference.clone(), &chains, batches)?, step))
+}
+
+fn finding(claim: &str, cycles: usize, step: f64, brief: bool, found: &Compared) -> Finding {
+    let least = if brief { 100.0 } else { 1000.0 };
+    let target = format!(
+        "every |z| below {}; every effective size above {least}; standard errors agree within a \
+         factor of {AGREEMENT}",
+        short(found.threshold)
+    );
+    let result = format!(
+        "largest |z| {} ({}); smallest effective size {:.0} ({}); standard errors within a factor of {}",
+        short(found.largest.1),
+        found.largest.0,
+        found.least.1,
+        found.least.0,
+        short(found.agreement)
+    );
+    let met =
+        found.largest.1 < found.threshold && found.least.1 > least && found.agreement < AGREEMENT;
+    Finding::new(claim, target, result, met).with(format!(
+        "{} functions of parameters and data, two tests each; {cycles} independent draws and {cycles} \
+         cycles of {CHAINS} chains that start exactly, one transition of step size {} each; a sound \
+         sampler fails with a probability of about {RATE:e}: means of bounded ranks are taken as \
+         normal, with the standard errors of their autocorrelations",
+        found.functions,
+        short(step)
+    ))
+}
