@@ -8,6 +8,7 @@
 //! A study is a plain function. Its short form, which `cargo test` runs, asks the same question with
 //! fewer simulations and says how often it fails by chance.
 
+mod csv;
 mod finding;
 pub mod page;
 mod studies;
