@@ -8,12 +8,14 @@
 //! A study is a plain function. Its short form, which `cargo test` runs, asks the same question with
 //! fewer simulations and says how often it fails by chance.
 
+mod binomial;
 mod csv;
 mod finding;
+mod jobs;
 pub mod page;
 mod studies;
 mod study;
 
 pub use finding::{Finding, Outcome};
-pub use studies::STUDIES;
+pub use studies::{STUDIES, torture};
 pub use study::{Record, Run, Study};

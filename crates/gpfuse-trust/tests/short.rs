@@ -18,3 +18,21 @@ fn met(name: &str) {
 fn calibration() {
     met("calibration");
 }
+
+/// Three exact bands that share 0.1 %.
+#[test]
+fn coverage() {
+    met("coverage");
+}
+
+/// The models are fixed by their seed: nothing fails by chance but the bound on their time.
+#[test]
+fn torture() {
+    met("torture");
+}
+
+/// Twenty draws that the diagnostics pass: next to never.
+#[test]
+fn honesty() {
+    met("honesty");
+}
