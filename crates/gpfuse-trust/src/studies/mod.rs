@@ -10,4 +10,4 @@ pub use torture::torture;
 
 /// All studies.
 pub const STUDIES: &[Study] =
-    &[calibration::STUDY, coverage::STUDY, torture::STUDY, honesty::STUDY];
+    &[calibration::STUDY, coverage::STUDY, coverage::OUTSIDE, torture::STUDY, honesty::STUDY];

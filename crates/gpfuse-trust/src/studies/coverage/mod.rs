@@ -17,12 +17,19 @@ pub(super) const STUDY: Study = Study {
     name: "coverage",
     title: "Coverage of intervals",
     about: "Central intervals of 50, 80 and 95 % of the predictive density, over 200 simulated data sets \
-            per method. Where the truth is drawn from the model's own prior, the intervals must hold as \
-            many new targets as they say, up to chance. The other data sets come from elsewhere: the \
-            paper's generator with longer functions, and a wave whose noise grows along the input, 120 \
-            rows each, fitted with the defaults but for shorter chains. No theorem promises coverage \
-            there, and what misses the same bands is told.",
+            per method. The truth is drawn from the model's own prior, so that the intervals must hold as \
+            many new targets as they say, up to chance.",
     run,
+};
+
+pub(super) const OUTSIDE: Study = Study {
+    name: "outside",
+    title: "Coverage outside the prior",
+    about: "The same intervals where the truth does not come from the prior: the paper's generator with \
+            longer functions, and a wave whose noise grows along the input; 200 data sets of 120 rows per \
+            method, fitted with the defaults but for shorter chains. No theorem promises coverage here: what \
+            misses the bands is told.",
+    run: run_outside,
 };
 
 /// New targets of each data set.
@@ -49,9 +56,15 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
         lost += failed;
     }
     out.push(finding("All methods, truths from the prior".into(), &all, lost, tests));
+    Ok(out)
+}
+
+fn run_outside(run: &Run) -> anyhow::Result<Vec<Finding>> {
     if run.short {
-        return Ok(out);
+        let why = "fits of 120 rows take too long for the short form";
+        return Ok(vec![Finding::not_run("Truths from elsewhere", "inside the bands", why)]);
     }
+    let (methods, levels, mut out) = (Method::ALL.len(), LEVELS.len(), Vec::new());
     let tests = Source::ALL.len() * methods * levels;
     for (source, method) in Source::ALL.into_iter().flat_map(|s| Method::ALL.map(|m| (s, m))) {
         let one = |number| outside::covered(method, source, run.seed, number);

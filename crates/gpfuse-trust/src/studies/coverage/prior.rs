@@ -17,14 +17,12 @@ use crate::Run;
 /// New inputs lie where the rows do.
 const REACH: f64 = 1.5;
 
-/// The model of a method as `gpfuse sbc` has it, with more rows; in the short form with fewer draws.
+/// The model of a method as `gpfuse sbc` has it, with fewer draws: an interval wants fewer than a
+/// rank, which is one of a hundred.
 pub(super) fn study(method: Method, run: &Run) -> anyhow::Result<Calibration> {
     let mut settings = Settings::default();
     (settings.fit.method, settings.fit.sampler.seed) = (method, run.seed + 2);
-    settings.rows = run.size(20, 30);
-    if run.short {
-        (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (200, 400);
-    }
+    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (200, run.size(400, 500));
     Ok(Calibration::new(settings.check()?)?)
 }
 

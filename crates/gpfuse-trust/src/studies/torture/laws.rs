@@ -19,7 +19,7 @@ pub(super) fn broken(mixture: &Mixture, scale: f64) -> Option<String> {
     }
     let quantiles = mixture.quantiles(&PROBABILITIES);
     if quantiles.iter().any(|q| !q.is_finite()) || !quantiles.is_sorted() {
-        return Some(format!("the quantiles are {quantiles:e?}"));
+        return Some(format!("the quantiles are {quantiles:?}"));
     }
     for scale in [scale, variance.sqrt()] {
         let mut last = 0.0;

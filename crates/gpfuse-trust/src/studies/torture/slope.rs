@@ -43,6 +43,11 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slo
         // In units of the whole gradient: along a flat direction the last digits are all there is.
         let scale = size / (q.len() as f64).sqrt();
         let scale = scale.max(short.abs());
+        // A step over which the gradient would change the density by more than all of it is too long
+        // for a function that turns that fast: differences then see only where it happens to be.
+        if step * scale > value.abs().max(1.0) {
+            continue;
+        }
         if (long - short).abs() <= TELLS * scale && rounding <= TELLS * scale {
             let agrees = (short - own).abs() <= AGREES * scale;
             return if agrees { Slope::Agrees } else { Slope::Differs(short, own) };

@@ -47,6 +47,8 @@ pub(super) struct Trial {
     pub(super) number: u64,
     /// The kind of its error, if it was refused.
     pub(super) refused: Option<&'static str>,
+    /// What it says.
+    pub(super) why: String,
     /// Densities evaluated, and those that were not finite.
     pub(super) points: usize,
     pub(super) not_finite: usize,
@@ -108,8 +110,8 @@ impl Trial {
                 ("worker", true)
             }
         };
-        self.refused = Some(kind);
-        if !says || error.to_string().is_empty() {
+        (self.refused, self.why) = (Some(kind), error.to_string());
+        if !says || self.why.is_empty() {
             self.breaks(Law::Error, format!("{error:?}"));
         }
     }
