@@ -25,7 +25,7 @@ fn coverage() {
     met("coverage");
 }
 
-/// The models are fixed by their seed: nothing fails by chance but the bound on their time.
+/// The models are fixed by their seed: nothing fails by chance.
 #[test]
 fn torture() {
     met("torture");

@@ -57,7 +57,10 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let all = Outcome::recorded(&path)?;
     anyhow::ensure!(!all.is_empty(), "there is no record: run it with --long");
     out.extend(Method::ALL.map(|method| share(method, &all)));
-    out.push(agree(&all));
+    out.push(agree("Runs that pass agree on the test NLPD", &all, Outcome::passed));
+    // A basis that is too coarse for the posterior is a warning too, and no matter of the chains.
+    let within = |o: &Outcome| !o.beyond_a_bar();
+    out.push(agree("Runs within the bars of the chains agree on the test NLPD", &all, within));
     out.push(flagged(&all));
     out.push(repeated(&all, run)?);
     Ok(out)
@@ -98,6 +101,7 @@ fn share(method: Method, all: &[Outcome]) -> Finding {
     let error = (smooth * (1.0 - smooth) / (n as f64 + 3.0)).sqrt();
     let fraction = |bad: fn(&Outcome) -> bool| own.iter().filter(|o| bad(o)).count();
     let (rhat, ess) = (fraction(|o| o.rhat_max > 1.01), fraction(|o| o.ess_min < 400.0));
+    let within = fraction(|o| !o.beyond_a_bar());
     let (diverged, cut) = (fraction(|o| o.divergences > 0.0), fraction(|o| o.saturated > 0.1));
     let seconds = own.iter().map(|o| o.seconds).sum::<f64>() / n.max(1) as f64;
     let result = format!("{passed} of {n} ({:.0} % ± {:.0} %)", 100.0 * part, 100.0 * error);
@@ -107,8 +111,9 @@ fn share(method: Method, all: &[Outcome]) -> Finding {
         false => String::new(),
     };
     let note = format!(
-        "{rhat} runs above the bar of R-hat, {ess} below that of the effective sample size, {diverged} \
-         with divergences, {cut} with cut trajectories; {} s per run{left}",
+        "{within} runs within all bars of the chains, where other warnings are of the basis; {rhat} above \
+         the bar of R-hat, {ess} below that of the effective sample size, {diverged} with divergences, \
+         {cut} with cut trajectories; {} s per run{left}",
         short(seconds)
     );
     let (claim, target) = (format!("{method}: runs that pass"), "known; no share is asked");
@@ -132,8 +137,8 @@ fn apart((a, b): (&Outcome, &Outcome)) -> f64 {
     (a.nlpd - b.nlpd).abs() / a.mcse.hypot(b.mcse)
 }
 
-fn agree(all: &[Outcome]) -> Finding {
-    let both = |pair: &(&Outcome, &Outcome)| pair.0.passed() && pair.1.passed();
+fn agree(claim: &str, all: &[Outcome], good: impl Fn(&Outcome) -> bool) -> Finding {
+    let both = |pair: &(&Outcome, &Outcome)| good(pair.0) && good(pair.1);
     let passed: Vec<f64> = pairs(all).filter(both).map(apart).collect();
     let others: Vec<f64> = pairs(all).filter(|pair| !both(pair)).map(apart).collect();
     let worst = |all: &[f64]| all.iter().copied().fold(0.0, f64::max);
@@ -141,19 +146,15 @@ fn agree(all: &[Outcome]) -> Finding {
     let met = !passed.is_empty() && passed.iter().all(|z| *z <= APART);
     let result = format!("{} pairs, at most {} apart", passed.len(), short(worst(&passed)));
     let far = others.iter().filter(|z| **z > APART).count();
-    Finding::new(
-        "Runs that pass agree on the test NLPD",
-        format!("within {APART} combined Monte Carlo errors"),
-        result,
-        met,
-    )
-    .with(format!(
-        "two seeds per split; of {} pairs in which one did not pass {far} are farther apart, at most \
+    Finding::new(claim, format!("within {APART} combined Monte Carlo errors"), result, met).with(
+        format!(
+            "two seeds per split; of {} other pairs {far} are farther apart, at most \
          {}; sound errors fail with a probability of {}",
-        others.len(),
-        short(worst(&others)),
-        short(BEYOND * passed.len() as f64)
-    ))
+            others.len(),
+            short(worst(&others)),
+            short(BEYOND * passed.len() as f64)
+        ),
+    )
 }
 
 fn flagged(all: &[Outcome]) -> Finding {
