@@ -8,7 +8,9 @@
 //! A study is a plain function. Its short form, which `cargo test` runs, asks the same question with
 //! fewer simulations and says how often it fails by chance.
 
+mod binomial;
 mod command;
+mod csv;
 mod dkwm;
 mod finding;
 mod jobs;
@@ -23,5 +25,5 @@ mod tune;
 mod zscore;
 
 pub use finding::{Finding, Outcome};
-pub use studies::STUDIES;
+pub use studies::{STUDIES, torture};
 pub use study::{Figures, Record, Run, Study};

@@ -22,6 +22,9 @@ struct Args {
     /// Run the short form of each study, of seconds instead of minutes.
     #[arg(long)]
     short: bool,
+    /// Make what is kept in `bench/results/trust` and missing there; it goes on where it stopped.
+    #[arg(long, conflicts_with = "short")]
+    long: bool,
     /// The seed of all randomness.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -57,7 +60,7 @@ fn run(args: &Args) -> anyhow::Result<bool> {
     fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make the folder `{}`", args.out.display()))?;
     let mut run = Run::short(&args.out);
-    (run.short, run.seed) = (args.short, args.seed);
+    (run.short, run.long, run.seed) = (args.short, args.long, args.seed);
     run.threads = args.threads.unwrap_or(run.threads).max(1);
     let mut all = Vec::new();
     for study in STUDIES {

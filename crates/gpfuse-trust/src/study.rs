@@ -14,6 +14,8 @@ use crate::{Finding, Outcome};
 pub struct Run {
     /// Whether to run the short form, of seconds instead of minutes.
     pub short: bool,
+    /// Whether to make anew what is kept in the project's folder and missing there, in an hour.
+    pub long: bool,
     /// Threads; no result depends on it.
     pub threads: usize,
     /// The seed of all randomness.
@@ -26,7 +28,7 @@ impl Run {
     /// The short form, as `cargo test` runs it: one seed, so that it passes or fails for good.
     pub fn short(out: &Path) -> Run {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Run { short: true, threads, seed: 0, out: out.into() }
+        Run { short: true, long: false, threads, seed: 0, out: out.into() }
     }
 
     /// One of two sizes.

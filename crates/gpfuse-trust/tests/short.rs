@@ -55,3 +55,21 @@ fn geweke() {
 fn long_run() {
     met("long_run");
 }
+
+/// Three exact bands that share 0.1 %.
+#[test]
+fn coverage() {
+    met("coverage");
+}
+
+/// The models are fixed by their seed: nothing fails by chance.
+#[test]
+fn torture() {
+    met("torture");
+}
+
+/// Twenty draws that the diagnostics pass: next to never.
+#[test]
+fn honesty() {
+    met("honesty");
+}

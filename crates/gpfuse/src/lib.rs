@@ -21,7 +21,7 @@ pub mod kernel;
 pub mod math;
 pub mod metrics;
 pub mod model;
-mod parallel;
+pub mod parallel;
 pub mod pool;
 pub mod predict;
 pub mod quantile;

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 
 /// Run `jobs` numbered jobs on at most `threads` threads; a job that panics is an error, after which
 /// no other begins. Where the system refuses a thread, those that it gave do the work.
-pub(crate) fn parallel<T: Send>(
+pub fn parallel<T: Send>(
     jobs: usize,
     threads: usize,
     job: impl Fn(usize) -> T + Sync,

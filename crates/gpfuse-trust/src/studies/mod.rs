@@ -2,13 +2,17 @@
 
 mod calibration;
 mod conservation;
+mod coverage;
 mod faults;
 mod geweke;
+mod honesty;
 mod long_run;
 mod promises;
 mod supply;
+mod torture;
 
 use crate::Study;
+pub use torture::torture;
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
@@ -17,6 +21,10 @@ pub const STUDIES: &[Study] = &[
     conservation::STUDY,
     geweke::STUDY,
     long_run::STUDY,
+    coverage::STUDY,
+    coverage::OUTSIDE,
+    honesty::STUDY,
+    torture::STUDY,
     faults::STUDY,
     supply::STUDY,
 ];

@@ -1,0 +1,89 @@
+//! Truths that are not from the prior: the paper's generator, and a wave with growing noise.
+
+use gpfuse::fit::{FitSettings, fit};
+use gpfuse::infer::{self, Quiet};
+use gpfuse::model::Method;
+use gpfuse::predict::Predictive;
+use gpfuse::simulate::Simulate;
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::covered::Covered;
+use super::{NEW, new_stream};
+
+/// Training rows of a data set.
+const ROWS: usize = 120;
+
+/// Where data come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The paper's mixture of three GP experts, with functions five times as long.
+    Paper,
+    /// `sin(2 x + phase)` with noise from 0.05 to 0.5 along the input.
+    Wave,
+}
+
+impl Source {
+    pub(super) const ALL: [Source; 2] = [Source::Paper, Source::Wave];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Source::Paper => "the paper's generator",
+            Source::Wave => "a wave with growing noise",
+        }
+    }
+
+    /// Inputs and targets, in no order.
+    fn draw(self, seed: u64, number: u64) -> gpfuse::Result<(Vec<f64>, Vec<f64>)> {
+        let n = ROWS + NEW;
+        let mut rng = new_stream(seed, number);
+        if self == Source::Wave {
+            let phase = std::f64::consts::TAU * rng.random::<f64>();
+            let x: Vec<f64> = (0..n).map(|_| 4.0 * rng.random::<f64>() - 2.0).collect();
+            let noise = |x: f64| 0.05 + 0.45 * (x + 2.0) / 4.0;
+            let mut z = || Distribution::<f64>::sample(&StandardNormal, &mut rng);
+            let y = x.iter().map(|x| (2.0 * x + phase).sin() + noise(*x) * z()).collect();
+            return Ok((x, y));
+        }
+        let settings = Simulate {
+            n,
+            mean_lengthscale: 1.0,
+            gate_lengthscale: 2.5,
+            log_sd_lengthscale: 2.5,
+            sorted: false,
+            seed: rng.random(),
+            ..Simulate::default()
+        };
+        let data = settings.run()?;
+        Ok((data.x, data.y))
+    }
+}
+
+/// Fit data set `number` with the defaults but for shorter chains, and predict its new rows.
+pub(super) fn covered(
+    method: Method,
+    source: Source,
+    seed: u64,
+    number: u64,
+) -> gpfuse::Result<Covered> {
+    let (x, y) = source.draw(seed, number)?;
+    let sampler = infer::Settings {
+        chains: 2,
+        warmup: 150,
+        draws: 150,
+        max_depth: 5,
+        candidates: 2,
+        start_steps: 40,
+        seed: number,
+        threads: 1,
+        ..infer::Settings::default()
+    };
+    let settings = FitSettings { method, size: Some(30), sampler, ..FitSettings::default() };
+    let fitted = fit(&x[..ROWS], 1, &y[..ROWS], &settings.check()?, &Quiet)?;
+    let (rows, given) = (fitted.rows(&x[ROWS..])?, fitted.given(&x[ROWS..], None)?);
+    let pit = fitted.predictor().at(&rows, given.as_ref()).blocks(1, |block| {
+        let at = |r: usize| Ok(block.row(r)?.pit(y[ROWS + block.first + r]));
+        (0..block.len()).map(at).collect::<gpfuse::Result<Vec<_>>>()
+    })?;
+    Ok(Covered::of(&pit.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.concat()))
+}

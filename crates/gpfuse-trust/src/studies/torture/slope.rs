@@ -1,0 +1,84 @@
+//! A gradient against differences of the density, where differences can tell.
+
+use gpfuse::infer::Density;
+
+/// What differences say of a gradient.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Slope {
+    /// It is right.
+    Agrees,
+    /// No step is both short enough for the curvature and long enough for rounding.
+    Unresolved,
+    /// It is wrong: the differences, and the gradient.
+    Differs(f64, f64),
+}
+
+/// Steps that are tried, the longest first.
+const STEPS: [f64; 6] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
+
+/// A step tells where two differences of it agree to this.
+const TELLS: f64 = 1e-6;
+
+/// A gradient that agrees does so to this.
+const AGREES: f64 = 1e-4;
+
+/// Compare the gradient at `q` with central differences along `way`, of length one. With
+/// `D(h) = (f(q + h way) - f(q - h way)) / 2h`, `(4 D(h/2) - D(h)) / 3` has an error of order h^4;
+/// a step tells where the extrapolations from h and h/2 agree and rounding is below that.
+pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slope {
+    let mut grad = vec![0.0; q.len()];
+    let Ok(value) = density.logp(q, &mut grad) else { return Slope::Unresolved };
+    let own: f64 = grad.iter().zip(way).map(|(g, w)| g * w).sum();
+    let size = grad.iter().map(|g| g * g).sum::<f64>().sqrt();
+    let mut room = vec![0.0; q.len()];
+    let mut at = |step: f64| {
+        let moved: Vec<f64> = q.iter().zip(way).map(|(q, w)| q + step * w).collect();
+        density.logp(&moved, &mut room).unwrap_or(f64::NAN)
+    };
+    for step in STEPS {
+        let mut slope = |h: f64| (at(h) - at(-h)) / (2.0 * h);
+        let (one, half, quarter) = (slope(step), slope(step / 2.0), slope(step / 4.0));
+        let (long, short) = ((4.0 * half - one) / 3.0, (4.0 * quarter - half) / 3.0);
+        let rounding = 1e-14 * value.abs() / step;
+        // In units of the whole gradient: along a flat direction the last digits are all there is.
+        let scale = size / (q.len() as f64).sqrt();
+        let scale = scale.max(short.abs());
+        // A step over which the gradient would change the density by more than all of it is too long
+        // for a function that turns that fast: differences then see only where it happens to be.
+        if step * scale > value.abs().max(1.0) {
+            continue;
+        }
+        if (long - short).abs() <= TELLS * scale && rounding <= TELLS * scale {
+            let agrees = (short - own).abs() <= AGREES * scale;
+            return if agrees { Slope::Agrees } else { Slope::Differs(short, own) };
+        }
+    }
+    Slope::Unresolved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpfuse::infer::DensityError;
+
+    /// `-x^4`, with a gradient that is wrong by a factor.
+    #[derive(Clone)]
+    struct Quartic(f64);
+
+    impl Density for Quartic {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> Result<f64, DensityError> {
+            grad[0] = -4.0 * self.0 * q[0].powi(3);
+            Ok(-q[0].powi(4))
+        }
+    }
+
+    #[test]
+    fn a_wrong_gradient_differs() {
+        assert_eq!(compare(&mut Quartic(1.0), &[0.7], &[1.0]), Slope::Agrees);
+        assert!(matches!(compare(&mut Quartic(1.001), &[0.7], &[1.0]), Slope::Differs(..)));
+    }
+}

@@ -1,0 +1,234 @@
+//! One hard model from its table to its predictions, and every law that it broke on the way.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use gpfuse::Error;
+use gpfuse::fit::Fitted;
+use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
+use gpfuse::model::{Collapsed, Data, Posterior};
+use gpfuse::predict::{Predictive, Predictor};
+use gpfuse::random::{Purpose, stream};
+use rand_chacha::ChaCha8Rng;
+
+use super::case::Case;
+use super::laws::broken;
+use super::numbers::normal;
+use super::slope::{Slope, compare};
+
+/// Prior draws at which the density is looked at.
+const POINTS: usize = 4;
+
+/// One in so many models has its gradients compared with differences.
+const COMPARED: u64 = 10;
+
+/// Rows at which a model predicts, at most, half of them as in the table.
+const ROWS: usize = 8;
+
+/// What is promised of every model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Law {
+    /// Nothing panics, on any thread.
+    NoPanic,
+    /// An error says what is wrong.
+    Error,
+    /// A log density and its gradient are finite, or recoverably not.
+    Density,
+    /// A gradient is that of its density.
+    Gradient,
+    /// A predictive density is one.
+    Predictive,
+}
+
+/// What became of one model.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Trial {
+    pub(super) number: u64,
+    /// The kind of its error, if it was refused.
+    pub(super) refused: Option<&'static str>,
+    /// What it says.
+    pub(super) why: String,
+    /// Densities evaluated, and those that were not finite.
+    pub(super) points: usize,
+    pub(super) not_finite: usize,
+    /// Gradients that agree with differences, and those of which differences say nothing.
+    pub(super) agree: usize,
+    pub(super) unresolved: usize,
+    /// Predictive densities, and those refused with an error.
+    pub(super) predicted: usize,
+    pub(super) unpredicted: usize,
+    pub(super) seconds: f64,
+    pub(super) broken: Vec<(Law, String)>,
+}
+
+impl Trial {
+    /// Try model `number` of a seed.
+    pub(super) fn of(seed: u64, number: u64) -> Trial {
+        let begun = Instant::now();
+        let mut trial = Trial { number, ..Trial::default() };
+        let whole = catch_unwind(AssertUnwindSafe(|| trial.run(seed)));
+        if let Err(panic) = whole {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or(panic.downcast_ref::<&str>().map(|t| (*t).into()));
+            trial.breaks(Law::NoPanic, text.unwrap_or_default());
+        }
+        trial.seconds = begun.elapsed().as_secs_f64();
+        trial
+    }
+
+    fn breaks(&mut self, law: Law, what: String) {
+        self.broken.push((law, what));
+    }
+
+    fn run(&mut self, seed: u64) {
+        let case = Case::draw(seed, self.number);
+        let mut rng = stream(seed, Purpose::Predict, self.number);
+        match case.fit() {
+            Err(error) => self.refuse(&error),
+            Ok(fitted) => {
+                if let Err(error) = self.look(&case, &fitted, &mut rng) {
+                    // What was fitted can be looked at, but for predictions out of range.
+                    self.breaks(Law::Error, format!("after the fit: {error}"));
+                }
+            }
+        }
+    }
+
+    fn refuse(&mut self, error: &Error) {
+        let (kind, says) = match error {
+            Error::Setting { name, problem } => {
+                ("setting", !name.is_empty() && !problem.is_empty())
+            }
+            Error::Data(text) => ("data", text.contains(' ')),
+            Error::Shape { what, expected, found } => {
+                ("shape", ![what, expected, found].iter().any(|t| t.is_empty()))
+            }
+            Error::Sampling(text) => ("sampling", text.contains(' ')),
+            Error::Worker(text) => {
+                self.breaks(Law::NoPanic, text.clone());
+                ("worker", true)
+            }
+        };
+        (self.refused, self.why) = (Some(kind), error.to_string());
+        if !says || self.why.is_empty() {
+            self.breaks(Law::Error, format!("{error:?}"));
+        }
+    }
+
+    /// Density, gradient and predictions of a model that was fitted.
+    fn look(&mut self, case: &Case, fitted: &Fitted, rng: &mut ChaCha8Rng) -> gpfuse::Result<()> {
+        if fitted.draws.iter().flatten().any(|v| !v.is_finite()) {
+            self.breaks(Law::Density, "a draw is not finite".into());
+        }
+        let posterior = posterior(case, fitted)?;
+        let prior: Vec<Vec<f64>> =
+            (0..POINTS).map(|_| fitted.model.prior_draw(|| normal(rng))).collect();
+        self.evaluate(&mut posterior.clone(), prior.iter().cloned(), rng);
+        if let Ok(collapsed) = Collapsed::new(posterior) {
+            let short: Vec<Vec<f64>> = prior.iter().map(|q| collapsed.shorten(q)).collect();
+            self.evaluate(&mut collapsed.clone(), short.into_iter(), rng);
+        }
+        let stats = vec![Stat::default(); POINTS];
+        let chain = ChainDraws { values: prior.concat(), stats };
+        let prior = Draws::new(fitted.model.dim(), POINTS, vec![chain])?;
+        let prior = Predictor::new(fitted.model.clone(), &prior, fitted.scaler.target);
+        self.predict(case, fitted, &[fitted.predictor(), prior], rng)
+    }
+
+    fn evaluate(
+        &mut self,
+        density: &mut impl Density,
+        points: impl Iterator<Item = Vec<f64>>,
+        rng: &mut ChaCha8Rng,
+    ) {
+        let mut grad = vec![f64::NAN; density.dim()];
+        for q in points {
+            self.points += 1;
+            match density.logp(&q, &mut grad) {
+                Ok(logp) if logp.is_finite() && grad.iter().all(|g| g.is_finite()) => {}
+                Ok(logp) => self.breaks(Law::Density, format!("{logp} with gradient {grad:?}")),
+                Err(e) if e.is_recoverable() => self.not_finite += 1,
+                Err(e) => self.breaks(Law::Density, e.to_string()),
+            }
+            if self.number.is_multiple_of(COMPARED) && !q.is_empty() {
+                let way: Vec<f64> = q.iter().map(|_| normal(rng)).collect();
+                let length = way.iter().map(|v| v * v).sum::<f64>().sqrt();
+                let way: Vec<f64> = way.iter().map(|v| v / length).collect();
+                match compare(density, &q, &way) {
+                    Slope::Agrees => self.agree += 1,
+                    Slope::Unresolved => self.unresolved += 1,
+                    Slope::Differs(by, own) => {
+                        self.breaks(Law::Gradient, format!("{own:e}, by differences {by:e}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Predict at some rows of the table and at inputs far from it.
+    fn predict(
+        &mut self,
+        case: &Case,
+        fitted: &Fitted,
+        by: &[Predictor],
+        rng: &mut ChaCha8Rng,
+    ) -> gpfuse::Result<()> {
+        let n = case.y.len();
+        let chosen: Vec<usize> = (0..ROWS.min(2 * n)).map(|i| i % n).collect();
+        let mut x = Vec::new();
+        for (i, r) in chosen.iter().enumerate() {
+            let own = &case.x[r * case.inputs..(r + 1) * case.inputs];
+            let away = if i < n.min(ROWS / 2) { 0.0 } else { 10_f64.powi(2 * i as i32 - 8) };
+            let scales = fitted.scaler.inputs.iter();
+            x.extend(own.iter().zip(scales).map(|(v, s)| v + away * s.scale * normal(rng)));
+        }
+        let said = case.said(&chosen)?;
+        let (rows, given) = match (fitted.rows(&x), fitted.given(&x, said.as_ref())) {
+            (Ok(rows), Ok(given)) => (rows, given),
+            // Too far away to be a number, or for an expert.
+            (Err(e), _) | (_, Err(e)) => {
+                self.unpredicted += chosen.len();
+                return match e {
+                    Error::Data(_) => Ok(()),
+                    other => Err(other),
+                };
+            }
+        };
+        for predictor in by {
+            let blocks = predictor.at(&rows, given.as_ref()).blocks(1, |block| {
+                let each = (0..block.len()).map(|r| match block.row(r) {
+                    Ok(mixture) => Ok(broken(&mixture, fitted.scaler.target.scale)),
+                    Err(e) => Err(e),
+                });
+                each.collect::<Vec<_>>()
+            })?;
+            for (row, found) in blocks.into_iter().flatten().enumerate() {
+                match found {
+                    Ok(None) => self.predicted += 1,
+                    Ok(Some(what)) => self.breaks(Law::Predictive, format!("row {row}: {what}")),
+                    Err(Error::Data(_)) => self.unpredicted += 1,
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The density that was sampled.
+fn posterior(case: &Case, fitted: &Fitted) -> gpfuse::Result<Posterior> {
+    if let Some(data) = &fitted.data {
+        return Posterior::new(fitted.model.clone(), data.clone());
+    }
+    let own = |r: &usize| &case.x[r * case.inputs..(r + 1) * case.inputs];
+    let x: Vec<f64> = fitted.rows.iter().flat_map(own).copied().collect();
+    let y: Vec<f64> = fitted.rows.iter().map(|r| fitted.scaler.target.apply(case.y[*r])).collect();
+    let data = Data::new(&fitted.scaler.scale_inputs(&x), case.inputs, &y)?;
+    let said = case.said(&fitted.rows)?;
+    let data = match fitted.given(&x, said.as_ref())? {
+        Some(given) => data.given_by(given),
+        None => data,
+    };
+    Posterior::new(fitted.model.clone(), Arc::new(data))
+}
