@@ -64,28 +64,19 @@ unsafe impl GlobalAlloc for Counting {
 
 /// Call `read` on an input of `size` bytes, which must keep to the bound.
 pub fn bounded<T>(size: usize, read: impl FnOnce() -> T) -> T {
-    bounded_by(size, FACTOR * size + FLOOR, read)
+    let (out, taken) = bounded_by(FACTOR * size + FLOOR, read);
+    note(size, taken);
+    out
 }
 
-/// The same with another limit, for what is compressed.
-pub fn bounded_by<T>(size: usize, limit: usize, read: impl FnOnce() -> T) -> T {
+/// The same with a limit in bytes; with the most that were taken.
+pub fn bounded_by<T>(limit: usize, read: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
     LIMIT.store(before + limit, Relaxed);
     let out = read();
     LIMIT.store(usize::MAX, Relaxed);
-    note(size, PEAK.load(Relaxed).saturating_sub(before));
-    out
-}
-
-/// The most live bytes of the last call beyond those before it.
-pub fn taken(before: usize) -> usize {
-    PEAK.load(Relaxed).saturating_sub(before)
-}
-
-/// The live bytes.
-pub fn live() -> usize {
-    LIVE.load(Relaxed)
+    (out, PEAK.load(Relaxed).saturating_sub(before))
 }
 
 /// The largest number of bytes above the floor per byte of an input, in thousandths.

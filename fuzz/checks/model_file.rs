@@ -45,9 +45,16 @@ fn size(tree: &Tree) -> usize {
     tree.groups.iter().flat_map(|group| &group.vars).map(|v| var(&v.data) + v.name.len()).sum()
 }
 
+/// The bytes of the covariance matrices of trained experts, which are squares of their rows: a
+/// GP cannot do without, however it is stored.
+fn squares(tree: &Tree) -> usize {
+    let vars = || tree.groups.iter().flat_map(|group| &group.vars);
+    vars().filter(|var| var.name == "member_y").map(|var| 8 * var.data.len().pow(2)).sum()
+}
+
 /// The model of a tree predicts finite numbers, or the error is one line.
 fn model(tree: &Tree) {
-    let saved = match bounded(size(tree), || read(tree)) {
+    let saved = match bounded(size(tree) + squares(tree), || read(tree)) {
         Ok(saved) => saved,
         Err(error) => return one_line(&error),
     };

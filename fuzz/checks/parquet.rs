@@ -25,7 +25,7 @@ pub fn parquet(bytes: &[u8]) {
         Err(error) => return one_line(&error),
     };
     let most = (FACTOR + 3 * RUNS) * size + 3 * SMALL + FLOOR;
-    match bounded_by(size, most, || Table::read(&path, None)) {
+    match bounded_by(most, || Table::read(&path, None)).0 {
         Ok(table) => {
             assert_eq!(names, table.names);
             sound(&table);
@@ -38,7 +38,7 @@ pub fn parquet(bytes: &[u8]) {
     }
     for name in names.iter().take(4) {
         let read = || Table::read(&path, Some(&[name.as_str()]));
-        match bounded_by(size, most, read) {
+        match bounded_by(most, read).0 {
             Ok(table) => sound(&table),
             Err(error) => one_line(&error),
         }

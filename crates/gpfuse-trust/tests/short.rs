@@ -18,3 +18,9 @@ fn met(name: &str) {
 fn calibration() {
     met("calibration");
 }
+
+/// There is no chance in it: the record and the corpora are read.
+#[test]
+fn fuzzing() {
+    met("fuzzing");
+}

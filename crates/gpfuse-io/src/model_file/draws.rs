@@ -62,3 +62,52 @@ fn read_stats(stats: &Reader<'_>, all: usize) -> Result<Vec<Stat>, String> {
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::model_file::read;
+    use crate::nc::{Data, Tree};
+
+    fn tree() -> Tree {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/bases/pogpe.nc");
+        Tree::read(&path).unwrap()
+    }
+
+    fn refused(change: impl Fn(&mut Tree), words: &str) {
+        let mut tree = tree();
+        change(&mut tree);
+        let error = read(&tree).map(|_| ()).unwrap_err();
+        assert!(error.contains(words), "{error}: no `{words}`");
+    }
+
+    fn data<'a>(tree: &'a mut Tree, group: &str, name: &str) -> &'a mut Data {
+        let group = tree.groups.iter_mut().find(|g| g.name == group).unwrap();
+        &mut group.vars.iter_mut().find(|v| v.name == name).unwrap().data
+    }
+
+    /// Sizes are not believed before the numbers are there, and settings and scales are those of a
+    /// fit that could have been.
+    #[test]
+    fn contents_that_no_fit_has_are_refused() {
+        read(&tree()).unwrap();
+        for (size, words) in [(usize::MAX, "chains of"), (1 << 40, "shape"), (0, "0 chains")] {
+            let set = |tree: &mut Tree| {
+                let group = tree.groups.iter_mut().find(|g| g.name == "posterior").unwrap();
+                group.dims.iter_mut().find(|d| d.0 == "chain").unwrap().1 = size;
+            };
+            refused(set, words);
+        }
+        let settings = |from: &'static str, to: &'static str| {
+            move |tree: &mut Tree| match data(tree, "gpfuse", "settings") {
+                Data::Str(text) => text[0] = text[0].replacen(from, to, 1),
+                _ => unreachable!(),
+            }
+        };
+        refused(settings("\"experts\":2", "\"experts\":1000000000000"), "setting `experts`");
+        refused(settings("\"warmup\":10", "\"warmup\":1"), "setting `warmup`");
+        refused(|tree| *data(tree, "gpfuse", "target_scale") = Data::F64(vec![0.0]), "scaler");
+        refused(|tree| *data(tree, "gpfuse", "sizes") = Data::I64(vec![1 << 40, 1 << 40]), "size");
+    }
+}

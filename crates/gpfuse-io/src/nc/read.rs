@@ -1,5 +1,6 @@
 //! Reads a tree back from netCDF-4, trusting nothing in the file.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -120,7 +121,7 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         },
         _ => return Err(Wrong::Altered),
     };
-    let mut reader = Reader { file: &file, length, left: limit };
+    let mut reader = Reader { file: &file, length, left: limit, known: HashSet::new() };
     let groups = root.groups.iter().map(|group| reader.group(group)).collect::<Result<_, _>>()?;
     let tree = Tree { groups };
     let whole = stored == format!("{:08x}", tree.checksum());
@@ -167,6 +168,8 @@ struct Reader<'a> {
     length: u64,
     /// Bytes that the rest of the file can at most unpack to.
     left: u64,
+    /// The references to texts so far.
+    known: HashSet<[u8; 10]>,
 }
 
 impl Reader<'_> {
@@ -213,12 +216,28 @@ impl Reader<'_> {
                 if count.saturating_mul(16) > self.length {
                     return Err(implausible(&path, count));
                 }
+                self.check_references(&path)?;
                 Data::Str(self.file.read_variable_as_strings(&path)?)
             }
             _ => return Err(Wrong::Altered),
         };
         let dims = var.dimensions.iter().map(|dim| dim.name.clone()).collect();
         Ok(Var { name: var.name.clone(), dims, data, attrs })
+    }
+
+    /// Refuse texts that two references share: a few bytes each, they would make copies of it
+    /// without end.
+    fn check_references(&mut self, path: &str) -> Result<(), Wrong> {
+        for reference in self.file.read_variable_raw_bytes(path)?.as_chunks::<16>().0 {
+            // Length, address of the heap, and number in it, of which two bytes count.
+            let at = <[u8; 10]>::try_from(&reference[4..14]).unwrap_or_default();
+            let empty = at[..8] == [0xff; 8] || at[8..] == [0; 2];
+            if !empty && !self.known.insert(at) {
+                let problem = format!("variable `{path}` has a text that is another's");
+                return Err(Wrong::Damaged(problem));
+            }
+        }
+        Ok(())
     }
 
     fn spend(&mut self, path: &str, count: u64, size: u64) -> Result<(), Wrong> {

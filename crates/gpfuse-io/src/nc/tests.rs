@@ -7,7 +7,7 @@ use netcdf_writer::{NcAttrValue, NcFileBuilder, NcWriteFormat, NcWriteOptions};
 use tempfile::TempDir;
 
 use super::write::chunks;
-use super::{Data, Group, NcError, Tree, Var};
+use super::{Data, EXPANSION, Group, NcError, Tree, Var};
 
 fn var(name: &str, dims: &[&str], data: Data) -> Var {
     let dims = dims.iter().map(ToString::to_string).collect();
@@ -246,4 +246,35 @@ fn random_damage_never_panics_nor_passes_unseen() {
         }
     }
     assert!(found > 400, "{found}");
+}
+
+/// Numbers that hardly differ shrink to nothing; a file that says so is not believed, and none is
+/// written.
+#[test]
+fn what_unpacks_to_more_than_the_file_can_hold_is_refused() {
+    let (_folder, path) = place("m.nc");
+    let values = vec![1.5; 200_000];
+    let constant = |draws: usize| Group {
+        name: "posterior".into(),
+        dims: vec![("draw".into(), draws)],
+        attrs: Vec::new(),
+        vars: vec![var("w", &["draw"], Data::F64(values[..draws].to_vec()))],
+    };
+    let tree = Tree { groups: vec![constant(200_000)] };
+    tree.write(&path).unwrap();
+    assert!(fs::metadata(&path).unwrap().len() >= 8 * 200_000 / EXPANSION);
+    assert_eq!(Tree::read(&path).unwrap(), tree);
+    let mut file = NcFileBuilder::new();
+    for (name, text) in [("gpfuse_format", "1"), ("gpfuse_crc32", "0")] {
+        file.add_attribute(name, NcAttrValue::Chars(text.into())).unwrap();
+    }
+    let draw = file.add_dimension_path("posterior/draw", 200_000).unwrap();
+    let w = file.add_variable_path::<f64>("posterior/w", &[draw]).unwrap();
+    file.set_variable_chunking(w, vec![100_000]).unwrap();
+    file.set_variable_deflate(w, Some(4), true).unwrap();
+    file.write_variable(w, &values).unwrap();
+    let bytes = file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 }).unwrap().1;
+    fs::write(&path, bytes).unwrap();
+    let text = message(&path);
+    assert!(text.contains("claims 200000 values, more than the file can hold"), "{text}");
 }
