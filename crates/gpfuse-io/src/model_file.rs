@@ -369,8 +369,8 @@ pub fn read(tree: &Tree) -> Result<Saved, String> {
     let basis = basis.map_err(plain)?;
     let model = settings.model(basis).map_err(plain)?;
     let draws = draws::read(tree, &model)?;
-    let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len())?;
     let target = own.text("target")?.to_string();
+    let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len(), &target)?;
     let data = model.learned().then(|| rows::read(tree, &target, &scaler)).transpose()?;
     let (model, data) = (Arc::new(model), data.map(Arc::new));
     let fitted = Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data };
