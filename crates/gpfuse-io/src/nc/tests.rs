@@ -7,7 +7,7 @@ use netcdf_writer::{NcAttrValue, NcFileBuilder, NcWriteFormat, NcWriteOptions};
 use tempfile::TempDir;
 
 use super::write::chunks;
-use super::{Data, EXPANSION, Group, NcError, Tree, Var};
+use super::{Data, Group, NcError, Tree, Var};
 
 fn var(name: &str, dims: &[&str], data: Data) -> Var {
     let dims = dims.iter().map(ToString::to_string).collect();
@@ -254,23 +254,24 @@ fn random_damage_never_panics_nor_passes_unseen() {
 fn what_unpacks_to_more_than_the_file_can_hold_is_refused() {
     let (_folder, path) = place("m.nc");
     let values = vec![1.5; 200_000];
-    let constant = |draws: usize| Group {
+    let constant = Group {
         name: "posterior".into(),
-        dims: vec![("draw".into(), draws)],
+        dims: vec![("draw".into(), 400), ("feature".into(), 500)],
         attrs: Vec::new(),
-        vars: vec![var("w", &["draw"], Data::F64(values[..draws].to_vec()))],
+        vars: vec![var("w", &["draw", "feature"], Data::F64(values.clone()))],
     };
-    let tree = Tree { groups: vec![constant(200_000)] };
+    let tree = Tree { groups: vec![constant] };
     tree.write(&path).unwrap();
-    assert!(fs::metadata(&path).unwrap().len() >= 8 * 200_000 / EXPANSION);
+    assert!(fs::metadata(&path).unwrap().len() >= 8 * 200_000);
     assert_eq!(Tree::read(&path).unwrap(), tree);
     let mut file = NcFileBuilder::new();
     for (name, text) in [("gpfuse_format", "1"), ("gpfuse_crc32", "0")] {
         file.add_attribute(name, NcAttrValue::Chars(text.into())).unwrap();
     }
-    let draw = file.add_dimension_path("posterior/draw", 200_000).unwrap();
-    let w = file.add_variable_path::<f64>("posterior/w", &[draw]).unwrap();
-    file.set_variable_chunking(w, vec![100_000]).unwrap();
+    let draw = file.add_dimension_path("posterior/draw", 400).unwrap();
+    let feature = file.add_dimension_path("posterior/feature", 500).unwrap();
+    let w = file.add_variable_path::<f64>("posterior/w", &[draw, feature]).unwrap();
+    file.set_variable_chunking(w, vec![200, 500]).unwrap();
     file.set_variable_deflate(w, Some(4), true).unwrap();
     file.write_variable(w, &values).unwrap();
     let bytes = file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 }).unwrap().1;
