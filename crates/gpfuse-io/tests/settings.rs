@@ -27,17 +27,17 @@ fn config() -> ProptestConfig {
 
 /// A whole number that TOML can hold: mostly a small one.
 fn count() -> impl Strategy<Value = usize> {
-    prop_oneof![12 => 1_usize..4, 1 => Just(0), 1 => 0..=i64::MAX as usize]
+    prop_oneof![60 => 1_usize..4, 1 => Just(0), 1 => 0..=i64::MAX as usize]
 }
 
 fn name() -> impl Strategy<Value = String> {
-    prop_oneof![12 => select(vec!["a", "b", "c"]).prop_map(String::from), 1 => ".{0,4}"]
+    prop_oneof![40 => select(vec!["a", "b", "c"]).prop_map(String::from), 1 => ".{0,4}"]
 }
 
 fn source() -> impl Strategy<Value = Source> {
-    let text = || proptest::option::weighted(0.1, ".{0,5}");
-    let test = prop_oneof![9 => 0.1..0.9, 1 => any::<f64>().prop_filter("NaN", |v| !v.is_nan())];
-    let simulate = proptest::option::weighted(0.9, Just(Simulate::default()));
+    let text = || proptest::option::weighted(0.02, ".{0,5}");
+    let test = prop_oneof![30 => 0.1..0.9, 1 => any::<f64>().prop_filter("NaN", |v| !v.is_nan())];
+    let simulate = proptest::option::weighted(0.98, Just(Simulate::default()));
     (simulate, text(), text(), text(), count(), test, count()).prop_map(
         |(simulate, table, target, frozen, splits, test, seed)| Source {
             simulate,
@@ -66,9 +66,9 @@ fn arm() -> impl Strategy<Value = Arm> {
 }
 
 fn study() -> impl Strategy<Value = Study> {
-    let basis = select(vec!["rff", "hilbert", "exact", "none"]);
-    let lists = (vec(name(), 0..3), vec(name(), 0..3), vec(count(), 0..3), vec(count(), 0..3));
-    let seeds = vec(count().prop_map(|seed| seed as u64), 0..3);
+    let basis = select(vec!["rff", "hilbert", "rff", "hilbert", "exact", "none"]);
+    let lists = (vec(name(), 1..3), vec(name(), 1..3), vec(count(), 1..3), vec(count(), 1..3));
+    let seeds = vec(count().prop_map(|seed| seed as u64), 1..3);
     (name(), ".{0,5}", basis, lists, proptest::option::of(count()), seeds).prop_map(
         |(name, title, basis, (data, arms, sizes, experts), splits, seeds)| Study {
             name,
@@ -90,8 +90,22 @@ fn file() -> impl Strategy<Value = SweepFile> {
         vec((name(), source()), 1..4).prop_map(|all| all.into_iter().collect::<BTreeMap<_, _>>());
     // Most of the kept cells are there: one of the studies' own.
     let keep = proptest::option::weighted(0.3, any::<prop::sample::Index>());
-    (".{0,5}", data, vec(arm(), 1..4), vec(study(), 1..3), keep).prop_map(
-        |(name, data, arm, study, keep)| {
+    // Without it hardly any file would have names that fit together.
+    let fitting = proptest::bool::weighted(0.9);
+    (".{0,5}", data, vec(arm(), 1..4), vec(study(), 1..3), keep, fitting).prop_map(
+        |(name, data, mut arm, mut study, keep, fitting)| {
+            if fitting {
+                arm.iter_mut().enumerate().for_each(|(i, arm)| arm.name = format!("arm{i}"));
+                let known: Vec<String> = data.keys().cloned().collect();
+                for (i, study) in study.iter_mut().enumerate() {
+                    study.name = format!("study{i}");
+                    study.data = known[..known.len().min(1 + i)].to_vec();
+                    study.arms = arm.iter().map(|arm| arm.name.clone()).collect();
+                    if study.basis == "exact" {
+                        study.sizes.clear();
+                    }
+                }
+            }
             let fit = toml::Table::new();
             let mut file = SweepFile { name, version: None, data, fit, arm, study, keep: vec![] };
             let small = file.study.iter().all(|study| study.splits.is_some_and(|n| n < 10));
