@@ -4,6 +4,7 @@
 //! follow ArviZ's schema; the group `gpfuse` holds what prediction needs besides the draws.
 //! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
 
+mod draws;
 mod experts;
 mod rows;
 mod weights;
@@ -14,9 +15,9 @@ use std::sync::Arc;
 use gpfuse::baseline::Predictions;
 use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::fit::{Experts, FitSettings, Fitted};
-use gpfuse::infer::{ChainDraws, Draws, Stat};
+use gpfuse::infer::{Draws, Stat};
 use gpfuse::model::layout::Part;
-use gpfuse::model::{Data as Rows, Kind, Model, Posterior, Role};
+use gpfuse::model::{Data as Rows, Kind, Posterior, Role};
 use gpfuse::scale::{Affine, Scaler};
 
 use crate::nc::{Data, Group, NcError, Tree, Var};
@@ -339,6 +340,7 @@ pub fn read(tree: &Tree) -> Result<Saved, String> {
     let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
     let settings: FitSettings =
         serde_json::from_str(own.text("settings")?).map_err(|e| json("settings", e))?;
+    settings.clone().check().map_err(|e| format!("`gpfuse/settings`: {e}"))?;
     let diagnostics =
         serde_json::from_str(own.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
     let inputs = own.texts("input")?.to_vec();
@@ -347,7 +349,10 @@ pub fn read(tree: &Tree) -> Result<Saved, String> {
         inputs: pairs.map(|(shift, scale)| Affine { shift: *shift, scale: *scale }).collect(),
         target: Affine { shift: own.number("target_shift")?, scale: own.number("target_scale")? },
     };
-    if scaler.inputs.len() != inputs.len() {
+    let usable = |a: &Affine| a.shift.is_finite() && a.scale.is_finite() && a.scale > 0.0;
+    if scaler.inputs.len() != inputs.len()
+        || !scaler.inputs.iter().chain([&scaler.target]).all(usable)
+    {
         return Err("its scaler does not fit its inputs".into());
     }
     let basis = match (own.numbers("omega"), own.numbers("anchors")) {
@@ -363,55 +368,11 @@ pub fn read(tree: &Tree) -> Result<Saved, String> {
     let plain = |e: gpfuse::Error| e.to_string();
     let basis = basis.map_err(plain)?;
     let model = settings.model(basis).map_err(plain)?;
-    let draws = read_draws(tree, &model)?;
-    let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len())?;
+    let draws = draws::read(tree, &model)?;
     let target = own.text("target")?.to_string();
+    let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len(), &target)?;
     let data = model.learned().then(|| rows::read(tree, &target, &scaler)).transpose()?;
     let (model, data) = (Arc::new(model), data.map(Arc::new));
     let fitted = Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data };
     Ok(Saved { fitted, inputs, target })
-}
-
-fn read_draws(tree: &Tree, model: &Model) -> Result<Draws, String> {
-    let posterior = Reader::of(tree, "posterior")?;
-    let stats = Reader::of(tree, "sample_stats")?;
-    let (chains, draws) = (posterior.size("chain")?, posterior.size("draw")?);
-    let (all, dim) = (chains * draws, model.dim());
-    let mut values = vec![0.0; all * dim];
-    for part in &model.layout().parts {
-        let width = part.count * part.width;
-        let stored = posterior.numbers(&part.name)?;
-        if stored.len() != all * width {
-            return Err(format!("`posterior/{}` does not have the model's shape", part.name));
-        }
-        for (j, from) in stored.chunks_exact(width).enumerate() {
-            for (to, v) in values[j * dim + part.offset..].iter_mut().zip(from) {
-                *to = part.kind.sampled(*v);
-            }
-        }
-    }
-    if values.iter().any(|v| !v.is_finite()) {
-        return Err("a draw is not finite".into());
-    }
-    let mut all_stats = vec![Stat::default(); all];
-    let fits = |n: usize, name: &str| {
-        (n == all).then_some(()).ok_or(format!("`sample_stats/{name}` has {n} values, not {all}"))
-    };
-    for StatField(name, _, set) in &STATS {
-        let stored = stats.numbers(name)?;
-        fits(stored.len(), name)?;
-        all_stats.iter_mut().zip(stored).for_each(|(s, v)| set(s, *v));
-    }
-    let (diverging, saturated) = (stats.flags("diverging")?, stats.flags("reached_max_treedepth")?);
-    fits(diverging.len(), "diverging")?;
-    fits(saturated.len(), "reached_max_treedepth")?;
-    for (i, s) in all_stats.iter_mut().enumerate() {
-        (s.diverging, s.saturated) = (diverging[i], saturated[i]);
-    }
-    let chains = (0..chains).map(|c| ChainDraws {
-        values: values[c * draws * dim..(c + 1) * draws * dim].to_vec(),
-        stats: all_stats[c * draws..(c + 1) * draws].to_vec(),
-    });
-    let draws = Draws::new(dim, draws, chains.collect()).map_err(|e| e.to_string())?;
-    weights::read(&stats, draws)
 }

@@ -73,3 +73,9 @@ fn torture() {
 fn honesty() {
     met("honesty");
 }
+
+/// There is no chance in it: the record and the corpora are read.
+#[test]
+fn fuzzing() {
+    met("fuzzing");
+}

@@ -11,7 +11,7 @@ use gpfuse::fit::{Experts, Fitted};
 use gpfuse::gp::{Gp, Hyper};
 use gpfuse::kernel::Kernel;
 
-use super::{Reader, var};
+use super::{Reader, var, variable};
 use crate::nc::{Data, Tree, Var};
 
 /// A dimension and its size.
@@ -70,9 +70,12 @@ pub(super) fn read(
     own: &Reader<'_>,
     learned: bool,
     inputs: usize,
+    target: &str,
 ) -> Result<(Experts, Vec<usize>), String> {
     if learned {
-        let rows = Reader::of(tree, "observed_data")?.size("row")?;
+        let observed = Reader::of(tree, "observed_data")?;
+        // As many as there are, whatever the dimension says.
+        let rows = observed.numbers(&variable(target))?.len();
         return Ok((Experts::Learned, (0..rows).collect()));
     }
     let rows = own.counts("stacking_row")?;

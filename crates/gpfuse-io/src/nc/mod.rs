@@ -16,6 +16,11 @@ const CRC: &str = "gpfuse_crc32";
 const FORMAT: &str = "gpfuse_format";
 /// The format written, and the newest that is read.
 const VERSION: u32 = 1;
+/// A file holds at most this many bytes of numbers per byte of its own, so that a reader knows what
+/// it can cost,
+const EXPANSION: u64 = 4;
+/// and so many more, whatever its size.
+const SMALL: u64 = 1 << 16;
 
 /// The contents of one file. Empty dimensions and what lies over them are not stored.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -80,6 +85,16 @@ impl Data {
         self.len() == 0
     }
 
+    /// The bytes of its numbers.
+    fn size(&self) -> u64 {
+        let each = match self {
+            Self::F64(_) | Self::I64(_) => 8,
+            Self::Bool(_) => 1,
+            Self::Str(_) => 0,
+        };
+        each * self.len() as u64
+    }
+
     fn feed(&self, hash: &mut Hasher) {
         match self {
             Self::F64(values) => numbers(hash, b"f", values, |value| value.to_le_bytes()),
@@ -98,6 +113,11 @@ impl Tree {
     /// The group called `name`.
     pub(crate) fn group(&self, name: &str) -> Option<&Group> {
         self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// The bytes of all numbers.
+    fn size(&self) -> u64 {
+        self.groups.iter().flat_map(|group| &group.vars).map(|var| var.data.size()).sum()
     }
 
     /// The groups with anything to store.

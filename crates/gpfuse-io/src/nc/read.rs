@@ -1,5 +1,6 @@
 //! Reads a tree back from netCDF-4, trusting nothing in the file.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -7,12 +8,10 @@ use std::sync::Arc;
 
 use netcdf_reader::{NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable};
 
-use super::{CRC, Data, FORMAT, Group, NcError, Tree, VERSION, Var};
+use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
 use crate::guard::{first_line, guarded};
 
 const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
-/// Deflate shrinks by at most this factor.
-const DEFLATE: u64 = 1032;
 
 impl Tree {
     /// Reads the file and checks that it is what was written.
@@ -30,10 +29,24 @@ impl Tree {
 
     /// The same from the bytes of a file; errors call it `name`.
     pub fn from_bytes(bytes: Vec<u8>, name: &str) -> Result<Self, NcError> {
+        Tree::read_bytes(bytes, name, true)
+    }
+
+    /// The same whatever the checksum says, to test what lies behind it.
+    #[doc(hidden)]
+    pub fn unsigned(bytes: Vec<u8>, name: &str) -> Result<Self, NcError> {
+        Tree::read_bytes(bytes, name, false)
+    }
+
+    fn read_bytes(bytes: Vec<u8>, name: &str, signed: bool) -> Result<Self, NcError> {
         let bytes = Bytes(Arc::new(bytes));
         let copy = bytes.clone();
-        let wrong = guarded(|| decode(bytes)).unwrap_or_else(|cause| Err(Wrong::Damaged(cause)));
-        wrong.map_err(|wrong| wrong.named(name.into(), &copy.0))
+        let outcome = guarded(|| decode(bytes)).unwrap_or_else(|cause| Err(Wrong::Damaged(cause)));
+        let outcome = outcome.and_then(|(tree, whole)| match whole || !signed {
+            true => Ok(tree),
+            false => Err(Wrong::Altered),
+        });
+        outcome.map_err(|wrong| wrong.named(name.into(), &copy.0))
     }
 }
 
@@ -82,14 +95,21 @@ impl From<netcdf_reader::Error> for Wrong {
     }
 }
 
-fn decode(bytes: Bytes) -> Result<Tree, Wrong> {
+/// The tree, and whether its checksum is right.
+fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
     let length = bytes.0.len() as u64;
     check_start(&bytes.0)?;
-    let limit = length.saturating_mul(DEFLATE);
+    let limit = length.saturating_mul(EXPANSION).saturating_add(SMALL);
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let defaults = NcOpenOptions::default();
-    let max_chunk_bytes = defaults.max_chunk_bytes.min(most);
-    let options = NcOpenOptions { max_chunk_bytes, max_read_bytes: most, ..defaults };
+    let options = NcOpenOptions {
+        max_chunk_bytes: defaults.max_chunk_bytes.min(most),
+        max_read_bytes: most,
+        max_object_header_bytes: defaults.max_object_header_bytes.min(bytes.0.len()),
+        // Every variable is read once, as a whole.
+        chunk_cache_bytes: 0,
+        ..defaults
+    };
     let file = NcFile::from_owner(bytes, options)?;
     let root = file.root_group()?;
     let stored = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {
@@ -101,10 +121,11 @@ fn decode(bytes: Bytes) -> Result<Tree, Wrong> {
         },
         _ => return Err(Wrong::Altered),
     };
-    let mut reader = Reader { file: &file, length, left: limit };
+    let mut reader = Reader { file: &file, length, left: limit, known: HashSet::new() };
     let groups = root.groups.iter().map(|group| reader.group(group)).collect::<Result<_, _>>()?;
     let tree = Tree { groups };
-    if stored == format!("{:08x}", tree.checksum()) { Ok(tree) } else { Err(Wrong::Altered) }
+    let whole = stored == format!("{:08x}", tree.checksum());
+    Ok((tree, whole))
 }
 
 /// Tells other files and cut-off ones from the first bytes.
@@ -147,6 +168,8 @@ struct Reader<'a> {
     length: u64,
     /// Bytes that the rest of the file can at most unpack to.
     left: u64,
+    /// The references to texts so far.
+    known: HashSet<[u8; 10]>,
 }
 
 impl Reader<'_> {
@@ -193,12 +216,28 @@ impl Reader<'_> {
                 if count.saturating_mul(16) > self.length {
                     return Err(implausible(&path, count));
                 }
+                self.check_references(&path)?;
                 Data::Str(self.file.read_variable_as_strings(&path)?)
             }
             _ => return Err(Wrong::Altered),
         };
         let dims = var.dimensions.iter().map(|dim| dim.name.clone()).collect();
         Ok(Var { name: var.name.clone(), dims, data, attrs })
+    }
+
+    /// Refuse texts that two references share: a few bytes each, they would make copies of it
+    /// without end.
+    fn check_references(&mut self, path: &str) -> Result<(), Wrong> {
+        for reference in self.file.read_variable_raw_bytes(path)?.as_chunks::<16>().0 {
+            // Length, address of the heap, and number in it, of which two bytes count.
+            let at = <[u8; 10]>::try_from(&reference[4..14]).unwrap_or_default();
+            let empty = at[..8] == [0xff; 8] || at[8..] == [0; 2];
+            if !empty && !self.known.insert(at) {
+                let problem = format!("variable `{path}` has a text that is another's");
+                return Err(Wrong::Damaged(problem));
+            }
+        }
+        Ok(())
     }
 
     fn spend(&mut self, path: &str, count: u64, size: u64) -> Result<(), Wrong> {

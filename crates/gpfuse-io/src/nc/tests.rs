@@ -247,3 +247,35 @@ fn random_damage_never_panics_nor_passes_unseen() {
     }
     assert!(found > 400, "{found}");
 }
+
+/// Numbers that hardly differ shrink to nothing; a file that says so is not believed, and none is
+/// written.
+#[test]
+fn what_unpacks_to_more_than_the_file_can_hold_is_refused() {
+    let (_folder, path) = place("m.nc");
+    let values = vec![1.5; 200_000];
+    let constant = Group {
+        name: "posterior".into(),
+        dims: vec![("draw".into(), 400), ("feature".into(), 500)],
+        attrs: Vec::new(),
+        vars: vec![var("w", &["draw", "feature"], Data::F64(values.clone()))],
+    };
+    let tree = Tree { groups: vec![constant] };
+    tree.write(&path).unwrap();
+    assert!(fs::metadata(&path).unwrap().len() >= 8 * 200_000);
+    assert_eq!(Tree::read(&path).unwrap(), tree);
+    let mut file = NcFileBuilder::new();
+    for (name, text) in [("gpfuse_format", "1"), ("gpfuse_crc32", "0")] {
+        file.add_attribute(name, NcAttrValue::Chars(text.into())).unwrap();
+    }
+    let draw = file.add_dimension_path("posterior/draw", 400).unwrap();
+    let feature = file.add_dimension_path("posterior/feature", 500).unwrap();
+    let w = file.add_variable_path::<f64>("posterior/w", &[draw, feature]).unwrap();
+    file.set_variable_chunking(w, vec![200, 500]).unwrap();
+    file.set_variable_deflate(w, Some(4), true).unwrap();
+    file.write_variable(w, &values).unwrap();
+    let bytes = file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 }).unwrap().1;
+    fs::write(&path, bytes).unwrap();
+    let text = message(&path);
+    assert!(text.contains("claims 200000 values, more than the file can hold"), "{text}");
+}

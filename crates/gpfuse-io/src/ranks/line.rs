@@ -35,7 +35,11 @@ fn line(cells: impl Iterator<Item = String>) -> Vec<u8> {
 /// A simulation of `quantities` ranks from its line, or what is wrong with it.
 pub(super) fn read(line: &[u8], quantities: usize) -> Result<Simulation, String> {
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-    let record = reader.records().next().ok_or("it is empty")?.map_err(|e| e.to_string())?;
+    let mut records = reader.records();
+    let record = records.next().ok_or("it is empty")?.map_err(|e| e.to_string())?;
+    if records.next().is_some() || record.iter().any(|cell| cell.contains('\n')) {
+        return Err("it holds a line break".into());
+    }
     let cell = |i: usize| record.get(i).unwrap_or_default();
     let whole = |i: usize| -> Result<u64, String> {
         cell(i).parse().map_err(|_| format!("cell {} is `{}`, no whole number", i + 1, cell(i)))

@@ -80,6 +80,8 @@ fn other_settings_and_bad_lines_are_refused() {
         ("1,NaN,0,0.1,,3,4,5\n", "cell 2 is `NaN`, no number"),
         ("7,,0,0.1,,3,4,5\n", "simulation 7 is there already"),
         ("\n", "it is empty"),
+        ("1,,0,0.1,,3,4,5\rx\n", "it holds a line break"),
+        ("1,,0,0.1,\"\n", "it holds a line break"),
     ] {
         fs::write(&path, format!("{good}{line}")).unwrap();
         refused(open(folder.path(), &settings), &["ranks.csv`, line 3", problem]);

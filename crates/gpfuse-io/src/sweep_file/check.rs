@@ -1,9 +1,14 @@
 //! What a sweep cannot be asked for.
 
-use super::{Source, Study, SweepFile};
+use gpfuse::model::Method;
+
+use super::{Keep, Source, Study, SweepFile};
 
 /// The most splits, which a seed of a sweep has room for.
 const MOST_SPLITS: usize = 1000;
+
+/// The most cells, far more than any machine could run.
+const MOST_CELLS: usize = 1_000_000;
 
 /// The largest seed, so that those of the fits are whole numbers in every file.
 const LARGEST_SEED: u64 = 1_000_000_000_000;
@@ -40,14 +45,53 @@ impl SweepFile {
                 (study.name.clone(), format!("study `{}`: {problem}", study.name))
             })?;
         }
-        let keys = self.keys();
-        match self.keep.iter().find(|keep| keys.binary_search(&keep.key()).is_err()) {
+        // Counted before they are made: a few lists multiply to more than there is memory.
+        let cells =
+            self.study.iter().fold(0, |sum: usize, study| sum.saturating_add(self.cells(study)));
+        if cells > MOST_CELLS {
+            let problem = format!("the studies have {cells} cells: use up to {MOST_CELLS} in all");
+            return Err((String::new(), problem));
+        }
+        match self.keep.iter().find(|keep| !self.has(keep)) {
             Some(keep) => {
                 let problem = format!("[[keep]] {}: no study has this cell", keep.key());
                 Err((String::new(), problem))
             }
             None => Ok(()),
         }
+    }
+}
+
+impl SweepFile {
+    /// How many cells a study has at most: names may stand in it twice.
+    fn cells(&self, study: &Study) -> usize {
+        let splits = |name: &String| self.splits(study, name);
+        let all = study.data.iter().map(splits).fold(0, usize::saturating_add);
+        [study.arms.len(), study.sizes.len().max(1), study.experts.len(), study.seeds.len()]
+            .into_iter()
+            .fold(all, usize::saturating_mul)
+    }
+
+    /// Whether a study has the cell.
+    fn has(&self, keep: &Keep) -> bool {
+        let arm = self.arm(&keep.arm).map(|arm| arm.method);
+        self.study.iter().any(|study| {
+            let experts = match arm {
+                Some(Method::Het) => keep.experts == 1,
+                _ => study.experts.contains(&keep.experts),
+            };
+            let size = match study.sizes.is_empty() {
+                true => keep.size == 0,
+                false => study.sizes.contains(&keep.size),
+            };
+            study.data.contains(&keep.data)
+                && study.arms.contains(&keep.arm)
+                && study.basis == keep.basis
+                && study.seeds.contains(&keep.seed)
+                && keep.split < self.splits(study, &keep.data)
+                && experts
+                && size
+        })
     }
 }
 

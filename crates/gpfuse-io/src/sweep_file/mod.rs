@@ -199,6 +199,12 @@ impl SweepFile {
         self.arm.iter().find(|arm| arm.name == name)
     }
 
+    /// How many splits of some data a study has.
+    fn splits(&self, study: &Study, data: &str) -> usize {
+        let all = self.data.get(data).map_or(0, |source| source.splits);
+        study.splits.unwrap_or(all).min(all)
+    }
+
     /// The cells of a study, sorted, each once.
     pub fn study_keys(&self, study: &Study) -> Vec<Key> {
         let sizes = if study.sizes.is_empty() { &[0][..] } else { &study.sizes };
@@ -207,8 +213,7 @@ impl SweepFile {
             let one = [1];
             let het = self.arm(arm).is_some_and(|arm| arm.method == Method::Het);
             let experts = if het { &one[..] } else { &study.experts };
-            let all = self.data.get(data).map_or(0, |source| source.splits);
-            let splits: Vec<usize> = (0..study.splits.unwrap_or(all).min(all)).collect();
+            let splits: Vec<usize> = (0..self.splits(study, data)).collect();
             for (&size, &experts) in product(sizes, experts) {
                 keys.extend(product(&splits, &study.seeds).map(|(&split, &seed)| Key {
                     data: data.clone(),

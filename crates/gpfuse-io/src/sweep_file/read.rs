@@ -115,6 +115,9 @@ mod tests {
             assert!(error.starts_with("sweep file `s.toml`, line "), "{error}");
             assert!(error.contains(words) && error.lines().count() == 1, "{error}: no `{words}`");
         }
+        let many = format!("experts = {:?}\nseeds = {:?}", [2; 2000], [7; 2000]);
+        let error_of_many = error(&TEXT.replacen("experts = [2]", &many, 1));
+        assert!(error_of_many.contains("20000000 cells: use up to 1000000"), "{error_of_many}");
         let keep = "[[keep]]\ndata = 'd'\narm = 'a'\nbasis = 'rff'\nsize = 6\nexperts = 2\n";
         assert!(error(&format!("{TEXT}{keep}")).contains("no study has this cell"));
     }

@@ -73,9 +73,13 @@ impl Text<'_> {
         }
         let mut header = Vec::with_capacity(rows.record.len());
         for cell in &rows.record {
-            // A NUL means text in UTF-16, or no text at all.
+            // A NUL means text in UTF-16, and others no text at all.
+            let odd = |c: char| c.is_control() && !c.is_whitespace();
             match str::from_utf8(cell) {
-                Ok(name) if !name.contains('\0') => header.push(name.trim().to_owned()),
+                // A byte-order mark that was written twice is not a part of the name either.
+                Ok(name) if !name.contains(odd) => {
+                    header.push(name.trim_start_matches('\u{feff}').trim().to_owned());
+                }
                 _ => return Err(TableError::HeaderNotUtf8 { path: path() }),
             }
         }

@@ -12,10 +12,18 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::Table;
 use super::error::{Place, TableError, show};
+use super::pages;
 use super::select::select;
 use crate::guard::{first_line, guarded};
 
 const BATCH: usize = 8192;
+
+/// Runs and dictionaries can shrink a column by any factor. So many bytes of numbers are taken per
+/// byte of the file, which is a sixteenth of a bit for each,
+const EXPANSION: u64 = 1024;
+
+/// and so many more, whatever its size.
+const SMALL: u64 = 1 << 20;
 
 /// Reads the wanted columns.
 pub(super) fn read(path: &str, file: File, wanted: Option<&[&str]>) -> Result<Table, TableError> {
@@ -34,6 +42,8 @@ fn damaged<T>(path: &str, cause: &str) -> Result<T, TableError> {
 
 struct Source<'a> {
     path: &'a str,
+    length: u64,
+    file: File,
     reader: SerializedFileReader<File>,
     header: Vec<String>,
     kinds: Vec<Arc<ColumnDescriptor>>,
@@ -42,7 +52,8 @@ struct Source<'a> {
 impl<'a> Source<'a> {
     fn open(path: &'a str, file: File) -> Result<Self, TableError> {
         let length = file.metadata().map_err(|cause| super::failure(path, &cause))?.len();
-        let reader = SerializedFileReader::new(file).or_else(|e| damaged(path, &e.to_string()))?;
+        let copy = file.try_clone().map_err(|cause| super::failure(path, &cause))?;
+        let reader = SerializedFileReader::new(copy).or_else(|e| damaged(path, &e.to_string()))?;
         let kinds = reader.metadata().file_metadata().schema_descr().columns().to_vec();
         let header = kinds.iter().map(|kind| kind.path().string().trim().to_owned()).collect();
         for group in reader.metadata().row_groups() {
@@ -53,11 +64,12 @@ impl<'a> Source<'a> {
                 }
             }
         }
-        Ok(Self { path, reader, header, kinds })
+        Ok(Self { path, length, file, reader, header, kinds })
     }
 
     fn read(&self, wanted: Option<&[&str]>) -> Result<Table, TableError> {
         let at = select(self.path, &self.header, wanted)?;
+        self.check_size(at.len())?;
         let mut columns = Vec::with_capacity(at.len());
         for &i in &at {
             columns.push(self.column(i)?);
@@ -70,6 +82,24 @@ impl<'a> Source<'a> {
         }
         let names = at.iter().map(|&i| self.header[i].clone()).collect();
         Ok(Table { path: self.path.to_owned(), names, columns, rows })
+    }
+
+    /// Refuse a file that promises more numbers than it can be believed to hold.
+    fn check_size(&self, columns: usize) -> Result<(), TableError> {
+        let mut rows = 0_u64;
+        for group in self.reader.metadata().row_groups() {
+            let own = u64::try_from(group.num_rows()).ok();
+            let Some(sum) = own.and_then(|own| rows.checked_add(own)) else {
+                return damaged(self.path, "it has a negative number of rows");
+            };
+            rows = sum;
+        }
+        let most = self.length.saturating_mul(EXPANSION).saturating_add(SMALL);
+        if rows.saturating_mul(8 * columns as u64) > most {
+            let cause = format!("{rows} rows of {columns} columns in {} bytes", self.length);
+            return damaged(self.path, &cause);
+        }
+        Ok(())
     }
 
     fn damaged(&self, error: &ParquetError) -> TableError {
@@ -90,6 +120,9 @@ impl<'a> Source<'a> {
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group).map_err(|e| self.damaged(&e))?;
             sink.end += usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let (start, size) = group.metadata().column(at).byte_range();
+            pages::check(&self.file, start..start + size, EXPANSION, SMALL)
+                .or_else(|e| damaged(self.path, &e.to_string()))?;
             match group.get_column_reader(at).map_err(|e| self.damaged(&e))? {
                 ColumnReader::DoubleColumnReader(pages) => sink.take(pages, |v| v)?,
                 ColumnReader::FloatColumnReader(pages) => sink.take(pages, f64::from)?,

@@ -154,3 +154,46 @@ fn random_damage_never_panics() {
     }
     assert!(found > 200, "{found}");
 }
+
+/// A column of equal numbers takes no room, so that rows are believed only in proportion to the file.
+#[test]
+fn rows_beyond_belief_are_refused() {
+    let (_folder, path) = place();
+    write(&path, 60_000, 1.0, None, Compression::SNAPPY);
+    assert_eq!(Table::read(&path, Some(&["d"])).unwrap().rows, 120_000);
+    let schema = Arc::new(parse_message_type("message t { required double d; }").unwrap());
+    let file = fs::File::create(&path).unwrap();
+    let mut out = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let values = vec![1.0; 1_000_000];
+    let mut group = out.next_row_group().unwrap();
+    put::<DoubleType>(&mut group, &values, None);
+    group.close().unwrap();
+    out.close().unwrap();
+    let text = message(&path, None);
+    assert!(text.contains("1000000 rows of 1 columns in"), "{text}");
+}
+
+/// What the header of a page promises is looked at before it is allocated.
+#[test]
+fn pages_beyond_belief_are_refused() {
+    let (_folder, path) = place();
+    let check = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let file = fs::File::open(&path).unwrap();
+        super::pages::check(&file, 0..bytes.len() as u64, 1024, 1 << 20)
+    };
+    // Type 0, 5 bytes unpacked, 2 in the file; a structure with a text, a number and a flag.
+    let header = [0x15, 0, 0x15, 10, 0x15, 4, 0x2c, 0x18, 1, b'x', 0x15, 8, 0x11, 0, 0];
+    let two = [&header[..], b"ab", &header[..], b"cd"].concat();
+    check(&two).unwrap();
+    assert!(check(&two[..20]).is_err());
+    let large = [0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 4, 0, b'a', b'b'];
+    let error = check(&large).unwrap_err().to_string();
+    assert!(error.contains("a page of 2 bytes claims 2147483647 when unpacked"), "{error}");
+    let negative = [0x15, 0, 0x15, 10, 0x15, 5, 0];
+    assert!(check(&negative).unwrap_err().to_string().contains("negative size"));
+    let entries = [0x15, 4, 0x15, 10, 0x15, 4, 0x4c, 0x15, 100, 0, 0, b'a', b'b'];
+    assert!(check(&entries).unwrap_err().to_string().contains("more entries than bytes"));
+    let deep = [0x1c; 100_000];
+    assert!(check(&deep).is_err());
+}

@@ -96,6 +96,14 @@ fn a_build_without_parquet_says_so() {
     assert!(text.contains("this build reads no Parquet: convert the table to CSV"), "{text}");
 }
 
+/// Names that would make another kind of file of a table when it is written.
+#[test]
+fn names_with_marks_and_control_characters() {
+    let marks = read("\u{feff}\u{feff}a,\u{feff}b\n1,2\n", None).unwrap();
+    assert_eq!(marks.names, ["a", "b"]);
+    assert!(message("\"PAR1\x15\",b\n1,2\n", None).contains("header is not UTF-8 text"));
+}
+
 #[test]
 fn headers_that_do_not_serve() {
     let text = message("a,b, a\n1,2,3\n", Some(&["b"]));

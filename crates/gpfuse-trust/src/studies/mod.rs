@@ -4,6 +4,7 @@ mod calibration;
 mod conservation;
 mod coverage;
 mod faults;
+mod fuzzing;
 mod geweke;
 mod honesty;
 mod long_run;
@@ -26,5 +27,6 @@ pub const STUDIES: &[Study] = &[
     honesty::STUDY,
     torture::STUDY,
     faults::STUDY,
+    fuzzing::STUDY,
     supply::STUDY,
 ];

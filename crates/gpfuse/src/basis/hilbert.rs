@@ -51,7 +51,8 @@ impl Hilbert {
                 format!("the Hilbert basis takes one to three inputs, not {inputs}: use `rff`");
             return Err(Error::setting("basis", problem));
         }
-        if sizes.contains(&0) || sizes.iter().product::<usize>() > 100_000 {
+        let functions = sizes.iter().try_fold(1, |product: usize, size| product.checked_mul(*size));
+        if functions.is_none_or(|functions| !(1..=100_000).contains(&functions)) {
             let problem = format!("{sizes:?} functions per input: use 1 to 100000 in all");
             return Err(Error::setting("size", problem));
         }

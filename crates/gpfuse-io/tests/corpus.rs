@@ -1,0 +1,36 @@
+//! Every file of the fuzzing corpora through the checks of its target.
+//!
+//! One test and one thread: the memory of each file is counted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[path = "../../../fuzz/checks/mod.rs"]
+mod checks;
+
+type Check = fn(&[u8]);
+
+const TARGETS: [(&str, Check); 5] = [
+    ("csv", checks::csv),
+    ("parquet", checks::parquet),
+    ("model_file", checks::model_file),
+    ("settings", checks::settings),
+    ("ledger", checks::ledger),
+];
+
+/// There is no chance in it.
+#[test]
+fn all_files_of_the_corpora_pass() {
+    for (target, check) in TARGETS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+        let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.sort();
+        assert!(files.len() > 10, "`{}` is no corpus", folder.display());
+        for file in files {
+            // The allocator's abort names no file, but this line does.
+            println!("{}", file.display());
+            check(&fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display())));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Delimited text, plain or in gzip.
+
+use std::io::Read;
+
+use gpfuse_io::table::{Table, header, write_csv};
+
+use super::bound::bounded;
+use super::one_line;
+use super::place::{place, put};
+
+/// What text may unpack to here; more would only cost time.
+const MOST: u64 = 8 << 20;
+
+/// A table has as many finite numbers as it says, under different names, and is the same after it
+/// was written.
+pub fn csv(bytes: &[u8]) {
+    let Some(size) = text_length(bytes) else { return };
+    let name = if bytes.first() == Some(&b'\t') { "t.tsv" } else { "t.csv" };
+    let path = put(name, bytes);
+    let names = bounded(size, || header(&path));
+    let table = match bounded(size, || Table::read(&path, None)) {
+        Ok(table) => table,
+        Err(error) => return one_line(&error),
+    };
+    assert_eq!(names.expect("a table has a header"), table.names);
+    sound(&table);
+    again(&table);
+    let last = table.names.len() - 1;
+    let one = Table::read(&path, Some(&[&table.names[last]])).expect("a column of the table");
+    assert_eq!(one.columns[..], table.columns[last..]);
+}
+
+/// The text's length: gzip shrinks a text by as much as a thousand, so there the bound is on what
+/// comes out.
+fn text_length(bytes: &[u8]) -> Option<usize> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Some(bytes.len());
+    }
+    let mut text = flate2::bufread::MultiGzDecoder::new(bytes).take(MOST + 1);
+    let (mut buffer, mut length) = ([0; 4096], 0);
+    while let Ok(got @ 1..) = text.read(&mut buffer) {
+        length += got;
+    }
+    (length as u64 <= MOST).then_some(length.max(bytes.len()))
+}
+
+/// Shape and values are what a table promises.
+pub fn sound(table: &Table) {
+    assert!(table.rows > 0 && !table.names.is_empty());
+    assert_eq!(table.names.len(), table.columns.len());
+    for column in &table.columns {
+        assert_eq!(column.len(), table.rows);
+        assert!(column.iter().all(|value| value.is_finite()));
+    }
+    let mut names = table.names.clone();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), table.names.len());
+}
+
+/// Written as CSV and read again, it is the same to the bit.
+pub fn again(table: &Table) {
+    let path = place("again.csv");
+    let names: Vec<&str> = table.names.iter().map(String::as_str).collect();
+    let columns: Vec<&[f64]> = table.columns.iter().map(Vec::as_slice).collect();
+    write_csv(Some(&path), &names, &columns).expect("a table is written");
+    let back = Table::read(&path, Some(&names)).expect("a table that was written is read");
+    assert_eq!((back.rows, &back.names), (table.rows, &table.names));
+    let bits = |columns: &[Vec<f64>]| -> Vec<u64> {
+        columns.iter().flatten().map(|value| value.to_bits()).collect()
+    };
+    assert_eq!(bits(&back.columns), bits(&table.columns));
+}

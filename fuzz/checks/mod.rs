@@ -1,0 +1,28 @@
+//! What must hold for any bytes that gpfuse reads: shared by the fuzzing targets and by the test
+//! that runs their corpora.
+//!
+//! Each check reads the bytes as a user's file would be read. The outcome is something that can be
+//! used, or an error of one line; and the memory stays in proportion to the bytes.
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used)]
+
+#[allow(unsafe_code)]
+pub mod bound;
+mod csv;
+mod edits;
+mod ledger;
+mod model_file;
+mod parquet;
+mod place;
+mod settings;
+
+pub use csv::csv;
+pub use ledger::ledger;
+pub use model_file::model_file;
+pub use parquet::parquet;
+pub use settings::settings;
+
+/// An error's text is one line and says something.
+fn one_line(error: &impl std::fmt::Display) {
+    let text = error.to_string();
+    assert!(text.lines().count() == 1, "no single line: {text}");
+}

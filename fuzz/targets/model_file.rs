@@ -1,0 +1,7 @@
+//! See `checks/model_file.rs`.
+#![no_main]
+
+#[path = "../checks/mod.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::model_file(bytes));
