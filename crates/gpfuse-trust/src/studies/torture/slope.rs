@@ -29,7 +29,6 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slo
     let mut grad = vec![0.0; q.len()];
     let Ok(value) = density.logp(q, &mut grad) else { return Slope::Unresolved };
     let own: f64 = grad.iter().zip(way).map(|(g, w)| g * w).sum();
-    let size = grad.iter().map(|g| g * g).sum::<f64>().sqrt();
     let mut room = vec![0.0; q.len()];
     let mut at = |step: f64| {
         let moved: Vec<f64> = q.iter().zip(way).map(|(q, w)| q + step * w).collect();
@@ -40,14 +39,9 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slo
         let (one, half, quarter) = (slope(step), slope(step / 2.0), slope(step / 4.0));
         let (long, short) = ((4.0 * half - one) / 3.0, (4.0 * quarter - half) / 3.0);
         let rounding = 1e-14 * value.abs() / step;
-        // In units of the whole gradient: along a flat direction the last digits are all there is.
-        let scale = size / (q.len() as f64).sqrt();
-        let scale = scale.max(short.abs());
-        // A step over which the gradient would change the density by more than all of it is too long
-        // for a function that turns that fast: differences then see only where it happens to be.
-        if step * scale > value.abs().max(1.0) {
-            continue;
-        }
+        // Not in units of the gradient, which is what is asked about: where a function turns faster
+        // than the steps, differences see only where it happens to be, and do not agree.
+        let scale = short.abs();
         if (long - short).abs() <= TELLS * scale && rounding <= TELLS * scale {
             let agrees = (short - own).abs() <= AGREES * scale;
             return if agrees { Slope::Agrees } else { Slope::Differs(short, own) };
