@@ -79,3 +79,9 @@ fn honesty() {
 fn fuzzing() {
     met("fuzzing");
 }
+
+/// Seven runs that fail by chance with a probability of 1e-6 each: at most 1e-5.
+#[test]
+fn reference() {
+    met("reference");
+}

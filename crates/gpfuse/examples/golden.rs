@@ -55,8 +55,7 @@ pub(crate) fn check_all(dir: &Path) -> Result<f64, Box<dyn Error>> {
             0 => println!("{name}: {error:.2e}"),
             _ => println!("{name}: {error:.2e} ({skipped} entries are NaN in the file)"),
         }
-        // A NaN must count as wrong.
-        worst = if error <= worst { worst } else { error };
+        worst = worse(worst, error);
     }
     println!("worst of {} files: {worst:.2e}", files.len());
     Ok(worst)
@@ -106,10 +105,15 @@ fn check(path: &Path) -> Result<(f64, usize), Box<dyn Error>> {
                 true if a.is_finite() => 0.0,
                 _ => (a - b).abs() / b.abs().max(1.0),
             };
-            worst = if error <= worst { worst } else { error };
+            worst = worse(worst, error);
         }
     }
     Ok((worst, expected.iter().chain(&lpd).filter(|v| v.is_nan()).count()))
+}
+
+/// The larger of two errors. One that is NaN counts as wrong, whatever comes after it.
+pub(crate) fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
 }
 
 /// The flat vector from the named arrays of a golden file, which calls our `log_sd` bank

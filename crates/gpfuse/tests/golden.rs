@@ -18,3 +18,12 @@ fn all_golden_files_agree() {
     let worst = golden::check_all(&dir).unwrap();
     assert!(worst <= golden::TOLERANCE, "worst error {worst:e}");
 }
+
+/// An error that is no number is not forgotten when good ones follow.
+#[test]
+fn nan_stays_the_worst() {
+    for errors in [[f64::NAN, 0.0, 1.0], [0.0, f64::NAN, 1.0], [0.0, 1.0, f64::NAN]] {
+        assert!(errors.into_iter().fold(0.0, golden::worse).is_nan());
+    }
+    assert_eq!([0.5, 2.0, 1.0].into_iter().fold(0.0, golden::worse), 2.0);
+}

@@ -9,6 +9,7 @@ mod geweke;
 mod honesty;
 mod long_run;
 mod promises;
+mod reference;
 mod supply;
 mod torture;
 
@@ -22,6 +23,7 @@ pub const STUDIES: &[Study] = &[
     conservation::STUDY,
     geweke::STUDY,
     long_run::STUDY,
+    reference::STUDY,
     coverage::STUDY,
     coverage::OUTSIDE,
     honesty::STUDY,
