@@ -119,9 +119,9 @@ def lag_one(x):
 
 
 def kept(whole):
-    """The columns that are stored: of more than 25 parameters not all coefficients."""
+    """The columns that are stored: of more than 20 parameters not all coefficients."""
     names = whole["parameters"]
-    if len(names) > 25:
+    if len(names) > 20:
         names = [name for name in names if "theta" not in name or name.endswith(" 1")]
     return names + whole["derived"]
 
