@@ -16,6 +16,11 @@ pub(super) enum Slope {
 /// Steps that are tried, the longest first.
 const STEPS: [f64; 6] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
+/// The step that must not contradict what a longer one tells. Where inputs are huge beside the
+/// lengthscale, waves of 1e10 turns per unit ride on a smooth density: longer steps see only the
+/// density, the gradient sees the waves as well, and a shorter step begins to.
+const FINEST: f64 = 1e-8;
+
 /// A step tells where two differences of it agree to this.
 const TELLS: f64 = 1e-6;
 
@@ -43,8 +48,12 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slo
         // than the steps, differences see only where it happens to be, and do not agree.
         let scale = short.abs();
         if (long - short).abs() <= TELLS * scale && rounding <= TELLS * scale {
-            let agrees = (short - own).abs() <= AGREES * scale;
-            return if agrees { Slope::Agrees } else { Slope::Differs(short, own) };
+            if (short - own).abs() <= AGREES * scale {
+                return Slope::Agrees;
+            }
+            let unsure = 1e-14 * value.abs() / FINEST;
+            let waves = (slope(FINEST) - short).abs() > AGREES * scale + unsure;
+            return if waves { Slope::Unresolved } else { Slope::Differs(short, own) };
         }
     }
     Slope::Unresolved
@@ -68,6 +77,26 @@ mod tests {
             grad[0] = -4.0 * self.0 * q[0].powi(3);
             Ok(-q[0].powi(4))
         }
+    }
+
+    /// A line with a wave of a small height and 1e10 turns on it.
+    #[derive(Clone)]
+    struct Wave;
+
+    impl Density for Wave {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> Result<f64, DensityError> {
+            grad[0] = 1.0 + (1e10 * q[0]).cos();
+            Ok(q[0] + 1e-10 * (1e10 * q[0]).sin())
+        }
+    }
+
+    #[test]
+    fn a_wave_on_a_line_is_not_resolved() {
+        assert_eq!(compare(&mut Wave, &[1e-9], &[1.0]), Slope::Unresolved);
     }
 
     #[test]
