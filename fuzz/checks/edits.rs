@@ -78,7 +78,7 @@ fn digits(text: &mut String, what: usize, value: u64) {
         .filter(|i| bytes[*i].is_ascii_digit() && !bytes[i - 1].is_ascii_digit())
         .collect();
     let place = (value >> 48) as usize;
-    if what % 2 == 0 && !starts.is_empty() {
+    if what.is_multiple_of(2) && !starts.is_empty() {
         let start = starts[place % starts.len()];
         let end = (start..bytes.len()).find(|i| !bytes[*i].is_ascii_digit()).unwrap_or(bytes.len());
         let number = (value & 0xffff_ffff_ffff).to_string();

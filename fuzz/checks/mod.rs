@@ -3,7 +3,7 @@
 //!
 //! Each check reads the bytes as a user's file would be read. The outcome is something that can be
 //! used, or an error of one line; and the memory stays in proportion to the bytes.
-#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::expect_used)]
+#![allow(dead_code, unreachable_pub, unused_imports, clippy::unwrap_used, clippy::expect_used)]
 
 #[allow(unsafe_code)]
 pub mod bound;

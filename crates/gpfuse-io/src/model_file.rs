@@ -334,8 +334,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The fit in a tree, or what is wrong with it.
+/// The fit in a tree, or what is wrong with it in one line.
 pub fn read(tree: &Tree) -> Result<Saved, String> {
+    // Texts of the file may stand in it.
+    assemble(tree).map_err(|problem| problem.lines().collect::<Vec<_>>().join(" "))
+}
+
+fn assemble(tree: &Tree) -> Result<Saved, String> {
     let own = Reader::of(tree, "gpfuse")?;
     let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
     let settings: FitSettings =

@@ -79,7 +79,7 @@ mod tests {
         let mut tree = tree();
         change(&mut tree);
         let error = read(&tree).map(|_| ()).unwrap_err();
-        assert!(error.contains(words), "{error}: no `{words}`");
+        assert!(error.contains(words) && error.lines().count() == 1, "{error}: no `{words}`");
     }
 
     fn data<'a>(tree: &'a mut Tree, group: &str, name: &str) -> &'a mut Data {
@@ -111,6 +111,7 @@ mod tests {
         };
         refused(settings("\"experts\":2", "\"experts\":1000000000000"), "setting `experts`");
         refused(settings("\"warmup\":10", "\"warmup\":1"), "setting `warmup`");
+        refused(settings("\"pogpe\"", "\"po\\ngpe\""), "unknown variant `po");
         refused(|tree| *data(tree, "gpfuse", "target_scale") = Data::F64(vec![0.0]), "scaler");
         refused(|tree| *data(tree, "gpfuse", "sizes") = Data::I64(vec![1 << 40, 1 << 40]), "size");
     }

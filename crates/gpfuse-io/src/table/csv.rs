@@ -78,7 +78,8 @@ impl Text<'_> {
             match str::from_utf8(cell) {
                 // A byte-order mark that was written twice is not a part of the name either.
                 Ok(name) if !name.contains(odd) => {
-                    header.push(name.trim_start_matches('\u{feff}').trim().to_owned());
+                    let around = |c: char| c.is_whitespace() || c == '\u{feff}';
+                    header.push(name.trim_matches(around).to_owned());
                 }
                 _ => return Err(TableError::HeaderNotUtf8 { path: path() }),
             }

@@ -3,6 +3,8 @@
 mod csv;
 mod error;
 #[cfg(feature = "parquet")]
+mod footer;
+#[cfg(feature = "parquet")]
 mod pages;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;

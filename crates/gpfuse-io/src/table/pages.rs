@@ -42,7 +42,7 @@ pub(super) fn check(file: &File, part: Range<u64>, expansion: u64, small: u64) -
     Ok(())
 }
 
-fn wrong(problem: &'static str) -> Error {
+pub(super) fn wrong(problem: &'static str) -> Error {
     Error::new(ErrorKind::InvalidData, problem)
 }
 
@@ -82,19 +82,19 @@ fn value(input: &mut impl Read, kind: u8, depth: usize, id: i64, page: &mut Page
     }
 }
 
-fn pass(input: &mut impl Read, length: u64) -> Result<()> {
+pub(super) fn pass(input: &mut impl Read, length: u64) -> Result<()> {
     let passed = copy(&mut input.take(length), &mut sink())?;
     if passed == length { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
-fn byte(input: &mut impl Read) -> Result<u8> {
+pub(super) fn byte(input: &mut impl Read) -> Result<u8> {
     let mut byte = [0];
     input.read_exact(&mut byte)?;
     Ok(byte[0])
 }
 
 /// A number in groups of seven bits, the lowest first.
-fn unsigned(input: &mut impl Read) -> Result<u64> {
+pub(super) fn unsigned(input: &mut impl Read) -> Result<u64> {
     let mut out = 0;
     for shift in (0..64).step_by(7) {
         let byte = byte(input)?;

@@ -12,8 +12,8 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::Table;
 use super::error::{Place, TableError, show};
-use super::pages;
 use super::select::select;
+use super::{footer, pages};
 use crate::guard::{first_line, guarded};
 
 const BATCH: usize = 8192;
@@ -52,6 +52,7 @@ struct Source<'a> {
 impl<'a> Source<'a> {
     fn open(path: &'a str, file: File) -> Result<Self, TableError> {
         let length = file.metadata().map_err(|cause| super::failure(path, &cause))?.len();
+        footer::check(&file, length).or_else(|e| damaged(path, &e.to_string()))?;
         let copy = file.try_clone().map_err(|cause| super::failure(path, &cause))?;
         let reader = SerializedFileReader::new(copy).or_else(|e| damaged(path, &e.to_string()))?;
         let kinds = reader.metadata().file_metadata().schema_descr().columns().to_vec();

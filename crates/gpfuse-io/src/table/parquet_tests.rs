@@ -197,3 +197,14 @@ fn pages_beyond_belief_are_refused() {
     let deep = [0x1c; 100_000];
     assert!(check(&deep).is_err());
 }
+
+/// Two thousand million flags in six bytes, hundreds of times over.
+#[test]
+fn lists_of_flags_in_the_footer_are_refused() {
+    let (_folder, path) = place();
+    let field = [0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
+    let footer: Vec<u8> = field.repeat(300);
+    let length = (footer.len() as u32).to_le_bytes();
+    fs::write(&path, [b"PAR1", footer.as_slice(), &length, b"PAR1"].concat()).unwrap();
+    assert!(message(&path, None).contains("its footer has a list of flags"));
+}

@@ -99,7 +99,7 @@ fn a_build_without_parquet_says_so() {
 /// Names that would make another kind of file of a table when it is written.
 #[test]
 fn names_with_marks_and_control_characters() {
-    let marks = read("\u{feff}\u{feff}a,\u{feff}b\n1,2\n", None).unwrap();
+    let marks = read("\u{feff} \u{feff}a,\u{feff}b\n1,2\n", None).unwrap();
     assert_eq!(marks.names, ["a", "b"]);
     assert!(message("\"PAR1\x15\",b\n1,2\n", None).contains("header is not UTF-8 text"));
 }
