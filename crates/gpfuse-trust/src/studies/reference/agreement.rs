@@ -7,7 +7,6 @@
 //! first set. All errors come from effective sample sizes ([`mcse_mean`]).
 
 use gpfuse::diagnose::mcse_mean;
-use gpfuse::quantile::ndtri;
 
 /// The quantiles that are looked at.
 const LEVELS: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "50 %"), (0.95, "95 %")];
@@ -31,12 +30,6 @@ pub(super) struct Agreement {
     pub(super) compared: Vec<Compared>,
     /// The difference of the means in standard deviations of the first set.
     pub(super) apart: f64,
-}
-
-/// The |z| that one of `count` comparisons exceeds with a probability of at most `rate`
-/// (Bonferroni).
-pub(super) fn threshold(rate: f64, count: usize) -> f64 {
-    -ndtri(rate / (2.0 * count as f64))
 }
 
 /// Compare the chains of a quantity.
@@ -136,12 +129,6 @@ mod tests {
     fn what_never_moves_does_not_agree() {
         let still = vec![vec![1.0; 100]; 4];
         assert_eq!(compared(&still, &still).compared[0].z, f64::INFINITY);
-    }
-
-    #[test]
-    fn thresholds_are_those_of_the_tables() {
-        assert!((threshold(0.05, 1) - 1.959_964).abs() < 1e-6);
-        assert!((threshold(0.02, 2) - 2.575_829).abs() < 1e-6);
     }
 
     /// Over 200 pairs of one law the mean of `z^2` of each comparison is one, with a standard error

@@ -11,8 +11,9 @@ use gpfuse::infer::{Draws, Quiet};
 use gpfuse::model::Method;
 
 use crate::finding::short;
+use crate::zscore::threshold;
 use crate::{Finding, Run, Study};
-use agreement::{Compared, EACH, compare, lag_one, threshold};
+use agreement::{Compared, EACH, compare, lag_one};
 use quantities::Quantities;
 use stored::{Column, Reference};
 
