@@ -69,6 +69,9 @@ fn section(study: &Study, record: Option<&Record>) -> Section {
     let columns = ["Claim", "Verdict", "Target", "Result", "How"];
     let columns = columns.into_iter().map(Column::words).collect();
     let rows = record.findings.iter().map(row).collect();
+    let form = if record.short { "short" } else { "full" };
+    let made = format!("gpfuse {}, seed {}, {form} form.", record.version, record.seed);
+    let section = section.with(Block::text(made));
     section.with(table(&format!("{}: target beside result", study.title), columns, rows))
 }
 

@@ -75,6 +75,10 @@ pub(crate) fn none(_: &mut Album) -> anyhow::Result<Vec<Block>> {
 pub struct Record {
     /// The study's name.
     pub study: String,
+    /// The version of gpfuse.
+    pub version: String,
+    /// The seed.
+    pub seed: u64,
     /// Whether it was the short form.
     pub short: bool,
     /// How long it took.
@@ -89,7 +93,9 @@ impl Study {
         let begun = Instant::now();
         let findings = (self.run)(run)?;
         let seconds = begun.elapsed().as_secs_f64();
-        Ok(Record { study: self.name.into(), short: run.short, seconds, findings })
+        let version = env!("CARGO_PKG_VERSION").into();
+        let (study, seed, short) = (self.name.into(), run.seed, run.short);
+        Ok(Record { study, version, seed, short, seconds, findings })
     }
 }
 

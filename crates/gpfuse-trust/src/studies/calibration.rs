@@ -100,9 +100,14 @@ fn finding(claim: String, wanted: usize, verdict: &Verdict) -> Finding {
     let result =
         format!("smallest {found}, {} simulations, {} failed", verdict.simulations, verdict.failed);
     let note = format!(
-        "{} tests of {} quantities; a sound sampler fails with a probability of at most {LEVEL}",
+        "{} tests of {} quantities; a sound sampler fails with a probability of about {LEVEL} at \
+         most. {} divergences per simulation; {} % of the simulations have fewer effective draws \
+         than the {} that are ranked",
         2 * verdict.quantities.len(),
-        verdict.quantities.len()
+        verdict.quantities.len(),
+        short(verdict.divergences),
+        short(100.0 * verdict.ess_short),
+        verdict.ranked
     );
     Finding::new(claim, target, result, whole && verdict.calibrated()).with(note)
 }

@@ -33,7 +33,7 @@ const PROMISES: &[Tested] = &[
         ],
     },
     Tested {
-        claim: "R-hat, ESS, MCSE and PSIS-LOO against ArviZ",
+        claim: "R-hat, ESS, MCSE, E-BFMI and PSIS-LOO against ArviZ",
         target: "equal to 1e-8",
         tests: &["diagnostics agree_with_arviz", "loo scores_agree_with_arviz"],
     },

@@ -10,6 +10,7 @@ use gpfuse::model::Method;
 
 use crate::finding::short;
 use crate::known::Known;
+use crate::study::none;
 use crate::tune::{kernel, step_size};
 use crate::{Finding, Run, Study};
 use case::Case;
@@ -26,7 +27,7 @@ pub(super) const STUDY: Study = Study {
             posterior of each method given data that were drawn with the parameters: one transition \
             given such data must leave the parameters distributed as the prior.",
     run,
-    figures: crate::study::none,
+    figures: none,
 };
 
 /// A difference that a test must be able to see: against an exact law, and between two sets of draws.

@@ -11,6 +11,7 @@ use gpfuse::model::Method;
 
 use crate::finding::short;
 use crate::joint::{draw, small};
+use crate::study::none;
 use crate::tune::{Start, kernel, step_size};
 use crate::{Finding, Run, Study};
 use compare::{Compared, RATE, compare};
@@ -27,7 +28,7 @@ pub(super) const STUDY: Study = Study {
             Compared are ranks, which have no heavy tails: their mean, and their mean distance from the \
             middle.",
     run,
-    figures: crate::study::none,
+    figures: none,
 };
 
 /// How many batches of each chain check the standard errors.

@@ -4,13 +4,14 @@ mod agreement;
 mod quantities;
 mod stored;
 
-use anyhow::Context;
-use gpfuse::diagnose::rhat;
+use anyhow::{Context, ensure};
+use gpfuse::diagnose::{ess_bulk, rhat};
 use gpfuse::fit::{DensityChoice, FitSettings, draws};
 use gpfuse::infer::{Draws, Quiet};
 use gpfuse::model::Method;
 
 use crate::finding::short;
+use crate::study::none;
 use crate::zscore::threshold;
 use crate::{Finding, Run, Study};
 use agreement::{Compared, EACH, compare, lag_one};
@@ -26,7 +27,7 @@ pub(super) const STUDY: Study = Study {
             anew. gpfuse samples the same posterior with its default settings, and every mean, \
             standard deviation and quantile must be that of the stored draws.",
     run,
-    figures: crate::study::none,
+    figures: none,
 };
 
 /// The probability that a sound sampler fails, for each method and density.
@@ -34,6 +35,10 @@ const RATE: f64 = 1e-6;
 
 /// The most that means may be apart, in posterior standard deviations.
 const APART: f64 = 0.05;
+
+/// The fewest effective draws of gpfuse, in the short and the full form: with fewer, any two sets
+/// agree.
+const ENOUGH: [f64; 2] = [200.0, 5000.0];
 
 /// How well densities must agree, relative, absolute below one.
 const DENSITY: f64 = 1e-10;
@@ -86,9 +91,14 @@ fn density(method: Method, reference: &Reference) -> anyhow::Result<Finding> {
     let mut quantities = Quantities::new(&reference.problem)?;
     let mut worst = 0.0_f64;
     let points = &reference.problem.points;
+    ensure!(!points.is_empty(), "{method}: the problem has no points");
     for point in points {
         let derived = quantities.derived(&point.q);
         let (joint, gradient) = quantities.joint(&point.q);
+        ensure!(
+            gradient.len() == point.gradient.len() && derived.len() == point.derived.len(),
+            "{method}: a point of the problem has other quantities than gpfuse"
+        );
         let pairs = gradient.iter().zip(&point.gradient).chain(derived.iter().zip(&point.derived));
         for (a, b) in pairs.chain([(&joint, &point.log_joint)]) {
             worst = worse(worst, (a - b).abs() / b.abs().max(1.0));
@@ -118,8 +128,10 @@ fn sampled(
     let found = draws(&reference.problem.posterior()?, &settings.check()?, &Quiet)?;
     let traces = traces(reference, &found)?;
     let (mut worst, mut apart) = (Compared { what: "nothing".into(), z: 0.0 }, (0.0, ""));
+    let mut least = f64::INFINITY;
     for (column, trace) in reference.columns.iter().zip(&traces) {
         let stored: Vec<&[f64]> = column.values.chunks(reference.per_chain).collect();
+        least = least.min(ess_bulk(&found.by_chain(trace)));
         let agreement = compare(&column.name, &stored, &found.by_chain(trace));
         for compared in agreement.compared {
             worst = if compared.z.abs() > worst.z.abs() { compared } else { worst };
@@ -129,16 +141,18 @@ fn sampled(
         }
     }
     let count = EACH * traces.len();
+    ensure!(count > 0, "{method}: no quantity is stored");
     let limit = threshold(RATE, count);
     // With few draws the means are further apart than that by chance.
     let near = run.short || apart.0 <= APART;
-    let met = worst.z.abs() <= limit && near;
-    let mut target = format!("every |z| below {limit:.2}");
+    let enough = ENOUGH[usize::from(!run.short)];
+    let met = worst.z.abs() <= limit && near && least >= enough;
+    let mut target = format!("every |z| below {limit:.2}, every ESS at least {enough}");
     if !run.short {
         target += &format!(", means within {APART} sd");
     }
     let result = format!(
-        "largest |z| {:.2} ({}), means within {:.3} sd ({})",
+        "largest |z| {:.2} ({}), means within {:.3} sd ({}), smallest ESS {least:.0}",
         worst.z.abs(),
         worst.what,
         apart.0,
@@ -148,7 +162,8 @@ fn sampled(
     let note = format!(
         "{chains} chains of {} draws, {} diverging; mean, sd and 5, 50, 95 % quantiles of {} \
          quantities, in combined Monte Carlo standard errors; a sound sampler fails by |z| with a \
-         probability of at most {RATE:.0e}",
+         probability of about {RATE:.0e}, and by means that are apart with one of about 1e-3 in \
+         the full form",
         found.per_chain(),
         stats.filter(|stat| stat.diverging).count(),
         traces.len()
