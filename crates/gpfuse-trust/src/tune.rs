@@ -21,12 +21,13 @@ const TRANSITIONS: u64 = 150;
 const NUTS_DEPTH: usize = 4;
 const HMC_DEPTH: usize = 3;
 
-/// The kernel of a sampler.
-pub(crate) fn kernel(sampler: Sampler, step_size: f64) -> gpfuse::Result<Kernel> {
-    match sampler {
+/// The kernel of a sampler with a scale for each parameter, or without.
+pub(crate) fn kernel(sampler: Sampler, step_size: f64, scales: &[f64]) -> gpfuse::Result<Kernel> {
+    let kernel = match sampler {
         Sampler::Hmc => Kernel::hmc(step_size, HMC_DEPTH),
         Sampler::Nuts | Sampler::Map => Kernel::nuts(step_size, NUTS_DEPTH),
-    }
+    }?;
+    if scales.is_empty() { Ok(kernel) } else { kernel.scaled(scales.to_vec()) }
 }
 
 /// The step size at which a sampler has the acceptance that is looked for, at most `most`. It is
@@ -34,6 +35,7 @@ pub(crate) fn kernel(sampler: Sampler, step_size: f64) -> gpfuse::Result<Kernel>
 pub(crate) fn step_size<D: Density>(
     start: &Start<D>,
     sampler: Sampler,
+    scales: &[f64],
     most: f64,
     seed: u64,
 ) -> anyhow::Result<f64> {
@@ -41,7 +43,7 @@ pub(crate) fn step_size<D: Density>(
     for round in 0..ROUNDS {
         // The largest first: it may do.
         let middle = if round == 0 { most } else { (low * high).sqrt() };
-        let kernel = kernel(sampler, middle)?;
+        let kernel = kernel(sampler, middle, scales)?;
         let mut sum = 0.0;
         for i in 0..TRANSITIONS {
             let mut rng = stream(seed, Purpose::Pilot, i);

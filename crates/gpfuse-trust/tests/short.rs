@@ -45,7 +45,7 @@ fn supply() {
     met("supply");
 }
 
-/// 36 cases at 1e-6 each: at most 4e-5, for this seed once and for all.
+/// 38 cases at 1e-6 each: at most 4e-5, for this seed once and for all.
 #[test]
 fn conservation() {
     met("conservation");

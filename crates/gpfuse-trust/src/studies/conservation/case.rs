@@ -15,6 +15,15 @@ pub(super) struct Case<D> {
     /// The largest step size that is tried: with a longer one, a jump across the whole density
     /// would be shorter than a step.
     pub(super) widest: f64,
+    /// A scale for each parameter, by which the kernel's steps are multiplied; ones where there is none.
+    pub(super) scales: Vec<f64>,
+}
+
+impl<D> Case<D> {
+    /// The same by a kernel with scales.
+    pub(super) fn scaled(self, scales: &[f64]) -> Case<D> {
+        Case { scales: scales.to_vec(), ..self }
+    }
 }
 
 impl Case<Known> {
@@ -28,7 +37,7 @@ impl Case<Known> {
         let start: Start<Known> = Box::new(move |rng| {
             Ok((known.draw(&mut || StandardNormal.sample(rng)), known.clone()))
         });
-        Case { name: name.into(), start, views, widest }
+        Case { name: name.into(), start, views, widest, scales: Vec::new() }
     }
 }
 
@@ -39,7 +48,13 @@ impl Case<Prior> {
         let views = views(&model);
         let start: Start<Prior> =
             Box::new(move |rng| Ok((prior_draw(&model, rng), Prior::new(model.clone()))));
-        Ok(Case { name: format!("prior of {method}"), start, views, widest: 1.0 })
+        Ok(Case {
+            name: format!("prior of {method}"),
+            start,
+            views,
+            widest: 1.0,
+            scales: Vec::new(),
+        })
     }
 }
 
@@ -54,6 +69,12 @@ impl Case<Posterior> {
             let posterior = study.posterior(&truth.y)?;
             Ok((truth.q, posterior))
         });
-        Ok(Case { name: format!("posterior of {method}"), start, views, widest: 1.0 })
+        Ok(Case {
+            name: format!("posterior of {method}"),
+            start,
+            views,
+            widest: 1.0,
+            scales: Vec::new(),
+        })
     }
 }

@@ -55,6 +55,10 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
         let case = Case::known(name, known);
         both(&case, [starts, 5 * starts], &usual, run, &mut out)?;
     }
+    // As the warm-up leaves them: a scale for each parameter.
+    let case = Case::known("five correlated normals, scaled", Known::five());
+    let case = case.scaled(&[0.5, 2.0, 1.0, 0.7, 1.4]);
+    both(&case, [starts, 5 * starts], &usual, run, &mut out)?;
     for method in Method::ALL {
         let case = Case::prior(method, run.seed)?;
         both(&case, [starts, 5 * starts], &usual, run, &mut out)?;
@@ -80,8 +84,8 @@ fn both<D: Density>(
     let [starts, drawn] = draws;
     let others = reference(case, drawn, run.threads, run.seed)?;
     for (name, sampler) in [("NUTS", Sampler::Nuts), ("HMC", Sampler::Hmc)] {
-        let step = step_size(&case.start, sampler, case.widest, run.seed)?;
-        let kernel = kernel(sampler, step)?;
+        let step = step_size(&case.start, sampler, &case.scales, case.widest, run.seed)?;
+        let kernel = kernel(sampler, step, &case.scales)?;
         let transition =
             |density: &mut D, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?);
         let found = conserve(case, transition, starts, &others, run.threads, run.seed)?;

@@ -33,12 +33,12 @@ fn off(known: Known, logp: f64, grad: f64) -> Case<Off> {
         let q = known.draw(&mut || StandardNormal.sample(rng));
         Ok((q, Off { known: known.clone(), logp, grad }))
     });
-    Case { name: "off".into(), start, views, widest: 1.0 }
+    Case { name: "off".into(), start, views, widest: 1.0, scales: Vec::new() }
 }
 
 /// Whether 20,000 starts conserve the laws of a case.
 fn conserves(case: &Case<Off>, sampler: Sampler, step: f64) -> bool {
-    let kernel = kernel(sampler, step).unwrap();
+    let kernel = kernel(sampler, step, &case.scales).unwrap();
     let transition = |density: &mut Off, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?);
     let found =
         conserve(case, transition, 20_000, &reference(case, 100_000, 2, 7).unwrap(), 2, 7).unwrap();
@@ -107,7 +107,7 @@ fn a_step_that_depends_on_the_start_is_caught() {
 #[test]
 fn threads_change_nothing() {
     let case = Case::known("funnel", Known::Funnel(1.0));
-    let kernel = kernel(Sampler::Nuts, 0.5).unwrap();
+    let kernel = kernel(Sampler::Nuts, 0.5, &[]).unwrap();
     let found = [1, 3].map(|threads| {
         let transition =
             |density: &mut Known, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?);

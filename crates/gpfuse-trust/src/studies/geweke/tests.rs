@@ -9,7 +9,7 @@ const CYCLES: usize = 8000;
 /// Compare independent draws of one study with chains of another, which should be the same, and
 /// whose data are multiplied by `stretch`.
 fn differ(first: &calibrate::Study, second: &calibrate::Study, stretch: f64) -> Compared {
-    let kernel = kernel(Sampler::Nuts, 0.25).unwrap();
+    let kernel = kernel(Sampler::Nuts, 0.25, &[]).unwrap();
     let transition = |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
     let renew = |q: &[f64], rng: &mut _| {
         Ok(second.targets(q, rng)?.into_iter().map(|y| stretch * y).collect())
@@ -44,7 +44,7 @@ fn a_wrong_prior_and_wrong_data_are_caught() {
 #[test]
 fn threads_change_nothing() {
     let study = small(Method::Bhs, 0).unwrap();
-    let kernel = kernel(Sampler::Hmc, 0.4).unwrap();
+    let kernel = kernel(Sampler::Hmc, 0.4, &[]).unwrap();
     let both = [1, 3].map(|threads| {
         let transition =
             |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
