@@ -118,8 +118,9 @@ pub(super) fn finding(claim: String, sets: &Sets, family: Family) -> Finding {
     Finding::new(claim, target, result, met).with(format!(
         "the mean share of all new targets with its interval of 95 %, by its standard error over data \
          sets; and how many first targets of a data set are inside, by exact binomial bands. {} tests \
-         share the probability {} that a sound method misses one, {} each. The shares find, nine times \
-         in ten, a coverage that is off by {}",
+         share the probability {} that a sound method misses one, {} each: at most that for the bands, \
+         about that for the shares, whose means are nearly normal. These find, nine times in ten, a \
+         coverage that is off by {}",
         family.tests(),
         short(family.rate),
         short(rate),
