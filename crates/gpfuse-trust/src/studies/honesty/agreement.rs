@@ -68,7 +68,8 @@ pub(super) fn agree(method: Method, all: &[Outcome]) -> Finding {
         return Finding::not_run(claim, target(), why);
     }
     let result = format!("{} pairs, at most {} apart", good.len(), short(worst(&good)));
-    let note = format!("test NLPD; {passed} pairs without any warning; {rest}; {}", chance(good.len()));
+    let note =
+        format!("test NLPD; {passed} pairs without any warning; {rest}; {}", chance(good.len()));
     Finding::new(claim, target(), result, near(&good)).with(note)
 }
 

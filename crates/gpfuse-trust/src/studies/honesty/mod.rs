@@ -63,7 +63,8 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     out.extend(Method::ALL.map(|method| share(method, &all)));
     out.extend(Method::ALL.map(|method| agree(method, &all)));
     out.push(flagged(&all));
-    let sampler = |seed| infer::Settings { seed, threads: run.threads, ..infer::Settings::default() };
+    let sampler =
+        |seed| infer::Settings { seed, threads: run.threads, ..infer::Settings::default() };
     // A seed of no recorded run.
     let fresh = ANEW.map(|method| Outcome::of(method, 0, sampler(SEEDS + run.seed)));
     out.push(repeated(&all, &fresh.into_iter().collect::<anyhow::Result<Vec<_>>>()?));
