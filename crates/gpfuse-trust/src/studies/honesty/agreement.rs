@@ -57,7 +57,7 @@ pub(super) fn agree(method: Method, all: &[Outcome]) -> Finding {
             passed += usize::from(a.passed() && b.passed());
         }
     }
-    let far = others.iter().filter(|z| !(**z <= APART)).count();
+    let far = others.iter().filter(|z| z.is_nan() || **z > APART).count();
     let rest = format!(
         "of {} other pairs {far} are farther apart, at most {}",
         others.len(),

@@ -77,24 +77,23 @@ impl Outcome {
     /// Whether R-hat is not known to be within its bar. What is constant by design, the weight of a
     /// single expert, is not among the quantities: one without a number was to have one.
     pub(super) fn rhat_beyond(&self) -> bool {
-        // Not `rhat_max > RHAT_BAR`, here and below: no number must not pass for a good one.
-        !(self.rhat_max <= RHAT_BAR)
+        self.rhat_max.is_nan() || self.rhat_max > RHAT_BAR
     }
 
     /// Whether the effective sample size is not known to reach its bar.
     pub(super) fn ess_beyond(&self) -> bool {
-        !(self.ess_min >= ESS_BAR)
+        self.ess_min.is_nan() || self.ess_min < ESS_BAR
     }
 
     /// Whether too many trajectories were cut by the depth limit.
     pub(super) fn cut(&self) -> bool {
-        !(self.saturated <= SATURATED_BAR)
+        self.saturated.is_nan() || self.saturated > SATURATED_BAR
     }
 
     /// Whether a number crosses the bar that the diagnostics have for it.
     pub(super) fn beyond_a_bar(&self) -> bool {
-        let slow = !(self.ebfmi_min >= EBFMI_BAR);
-        let diverged = !(self.divergences == 0.0);
+        let slow = self.ebfmi_min.is_nan() || self.ebfmi_min < EBFMI_BAR;
+        let diverged = self.divergences != 0.0;
         self.rhat_beyond() || self.ess_beyond() || diverged || slow || self.cut()
     }
 
