@@ -125,7 +125,7 @@ mod tests {
     }
 
     /// Nothing is random: the noise is a function of the place. Were rounding taken to be 1e-14, it
-    /// would pass for waves at most of these places.
+    /// would pass for waves at these places.
     #[test]
     fn a_wrong_gradient_is_not_excused_by_rounding() {
         for i in 0..100 {
