@@ -74,7 +74,7 @@ fn findings(all: &[Trial]) -> Vec<Finding> {
             Law::NoPanic,
             "Nothing panics",
             Floor { of: "models tried", part: 1.0, done: all.len(), all: all.len() },
-            format!("{} models", all.len()),
+            "each from its table to its predictions".into(),
         ),
         law(
             all,
@@ -178,7 +178,7 @@ fn law(all: &[Trial], law: Law, claim: &str, floor: Floor, counts: String) -> Fi
         }
     };
     let target = match floor.part < 1.0 {
-        true => format!("no model breaks it, at least {} % of {}", 100.0 * floor.part, floor.of),
+        true => format!("no model breaks it; {}: at least {:.0} %", floor.of, 100.0 * floor.part),
         false => "no model breaks it".into(),
     };
     Finding::new(claim, target, result, count == 0 && floor.reached())
