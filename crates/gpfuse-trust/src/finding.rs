@@ -12,6 +12,8 @@ pub enum Outcome {
     Missed,
     /// It was not tested; the note says why.
     NotRun,
+    /// There is no target: the result is only told.
+    Told,
 }
 
 /// One row of the page.
@@ -59,6 +61,15 @@ impl Finding {
             outcome: Outcome::NotRun,
             note: why.into(),
         }
+    }
+
+    /// What is worth knowing and no target.
+    pub fn told(
+        claim: impl Into<String>,
+        target: impl Into<String>,
+        result: impl Into<String>,
+    ) -> Finding {
+        Finding { outcome: Outcome::Told, ..Finding::new(claim, target, result, true) }
     }
 
     /// The same with a note.

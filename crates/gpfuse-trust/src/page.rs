@@ -31,6 +31,7 @@ fn overview(all: &[(&Study, Option<Record>)]) -> Section {
         };
         let (met, missed, left) = counts(&record.findings);
         let state = match (missed, left) {
+            (0, 0) if met == 0 => Cell::words("told"),
             (0, 0) => Cell::verdict("met", "seen"),
             (0, _) => Cell::verdict("in part", "unclear"),
             _ => Cell::verdict("missed", "not-seen"),
@@ -80,6 +81,8 @@ fn row(finding: &Finding) -> Vec<Cell> {
         Outcome::Met => Cell::verdict("met", "seen"),
         Outcome::Missed => Cell::verdict("missed", "not-seen"),
         Outcome::NotRun => Cell::verdict("not run", "unclear"),
+        // No verdict, and not in the style of one.
+        Outcome::Told => Cell::words("told"),
     };
     let words = |text: &str| Cell::words(text);
     vec![
@@ -95,7 +98,7 @@ fn table(caption: &str, columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Block {
     Block::Table(Table { caption: caption.into(), long: false, columns, rows })
 }
 
-/// How many findings are met, missed and not run.
+/// How many findings are met, missed and not run; what is only told is none of them.
 fn counts(findings: &[Finding]) -> (usize, usize, usize) {
     let of = |outcome| findings.iter().filter(|f| f.outcome == outcome).count();
     (of(Outcome::Met), of(Outcome::Missed), of(Outcome::NotRun))

@@ -15,3 +15,4 @@ pub use combine::{ChainWeight, ChainWeights, Combine, combine};
 pub use convergence::{ebfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, rhat};
 pub use invariant::{Diagnostics, Quantity, diagnose};
 pub use psis::{Loo, loo, relative_efficiency};
+pub use verdict::{EBFMI_BAR, ESS_BAR, RHAT_BAR, SATURATED_BAR};

@@ -3,13 +3,13 @@
 use super::{Diagnostics, Quantity};
 
 /// Above this R-hat, chains are taken to disagree (Vehtari and others, 2021).
-const RHAT: f64 = 1.01;
+pub const RHAT_BAR: f64 = 1.01;
 /// Below this effective sample size, quantiles and R-hat itself are not to be trusted.
-const ESS: f64 = 400.0;
+pub const ESS_BAR: f64 = 400.0;
 /// Below this E-BFMI, the sampler cannot follow the energy (Betancourt, 2016).
-const EBFMI: f64 = 0.3;
+pub const EBFMI_BAR: f64 = 0.3;
 /// Above this share of trajectories cut by the depth limit, a deeper tree pays.
-const SATURATED: f64 = 0.1;
+pub const SATURATED_BAR: f64 = 0.1;
 
 impl Diagnostics {
     /// Whether nothing is wrong.
@@ -37,7 +37,7 @@ impl Diagnostics {
                  (--chains 4)"
                     .into(),
             ),
-            Some(q) if q.rhat_max > RHAT => {
+            Some(q) if q.rhat_max > RHAT_BAR => {
                 let weighted = self.combined.as_ref().is_some_and(|c| !c.alike());
                 let apart = if q.rhat_median > 1.1 && weighted {
                     "the chains sit in different modes; each has its weight, which the error bars \
@@ -58,10 +58,10 @@ impl Diagnostics {
                     )
                 };
                 // A little above the bar is not the bar.
-                let digits = if q.rhat_max < RHAT + 0.0005 { 5 } else { 3 };
+                let digits = if q.rhat_max < RHAT_BAR + 0.0005 { 5 } else { 3 };
                 out.push(format!(
                     "R-hat of the {} is {:.digits$} at worst, {:.digits$} in the median (should be \
-                     below {RHAT}): {apart}",
+                     below {RHAT_BAR}): {apart}",
                     q.name, q.rhat_max, q.rhat_median
                 ));
             }
@@ -73,10 +73,10 @@ impl Diagnostics {
         }
         if let Some(q) = worst(|q| -q.ess_bulk_min.min(q.ess_tail_min)) {
             let (least, all) = (q.ess_bulk_min.min(q.ess_tail_min), self.chains * self.draws);
-            if least < ESS {
+            if least < ESS_BAR {
                 out.push(format!(
                     "{all} draws are worth only {least:.0} independent ones for the {} \
-                     (should be {ESS} or more): use more draws (--draws {})",
+                     (should be {ESS_BAR} or more): use more draws (--draws {})",
                     q.name,
                     (2 * self.draws).max(1000)
                 ));
@@ -90,13 +90,13 @@ impl Diagnostics {
                 self.divergences,
             ));
         }
-        if let Some(e) = self.ebfmi_min.filter(|e| *e < EBFMI) {
+        if let Some(e) = self.ebfmi_min.filter(|e| *e < EBFMI_BAR) {
             out.push(format!(
-                "E-BFMI is {e:.2} (should be above {EBFMI}): the sampler explores the energy \
+                "E-BFMI is {e:.2} (should be above {EBFMI_BAR}): the sampler explores the energy \
                  slowly. Try more draws, or fewer features (--size, --frequencies)"
             ));
         }
-        if self.saturated > SATURATED {
+        if self.saturated > SATURATED_BAR {
             out.push(format!(
                 "{:.0} % of the trajectories were cut by the depth limit: a deeper tree \
                  (--max-depth) costs time and mixes better",

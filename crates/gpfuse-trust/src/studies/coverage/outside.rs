@@ -59,7 +59,8 @@ impl Source {
     }
 }
 
-/// Fit data set `number` with the defaults but for shorter chains, and predict its new rows.
+/// Fit data set `number` with the defaults but for a small basis and short chains, and predict its
+/// new rows.
 pub(super) fn covered(
     method: Method,
     source: Source,
@@ -85,5 +86,6 @@ pub(super) fn covered(
         let at = |r: usize| Ok(block.row(r)?.pit(y[ROWS + block.first + r]));
         (0..block.len()).map(at).collect::<gpfuse::Result<Vec<_>>>()
     })?;
-    Ok(Covered::of(&pit.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.concat()))
+    let pit = pit.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.concat();
+    Ok(Covered::of(&pit).by(fitted.diagnostics.passed()))
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use gpfuse::diagnose::{EBFMI_BAR, ESS_BAR, Quantity, RHAT_BAR, SATURATED_BAR};
 use gpfuse::fit::FitSettings;
 use gpfuse::infer;
 use gpfuse::model::Method;
@@ -24,7 +25,7 @@ pub(super) struct Outcome {
     /// The test score and its Monte Carlo error.
     pub(super) nlpd: f64,
     pub(super) mcse: f64,
-    /// The worst of all quantities that do not depend on labels.
+    /// The worst of all quantities that do not depend on labels; NaN where one of them has none.
     pub(super) rhat_max: f64,
     pub(super) ess_min: f64,
     pub(super) divergences: f64,
@@ -49,15 +50,16 @@ impl Outcome {
         let fitted = Problem::read(method, split, false)?.fit(&settings)?;
         let scores = Problem::read(method, split, true)?.score(&fitted)?;
         let found = &fitted.diagnostics;
-        let sizes = found.quantities.iter().map(|q| q.ess_bulk_min.min(q.ess_tail_min));
+        let size = |q: &Quantity| worst([q.ess_bulk_min, q.ess_tail_min], f64::min);
+        let sizes = found.quantities.iter().map(size);
         Ok(Outcome {
             method,
             split,
             seed,
             nlpd: scores.nlpd.value,
             mcse: scores.nlpd.mcse.unwrap_or(f64::NAN),
-            rhat_max: found.quantities.iter().map(|q| q.rhat_max).fold(f64::NAN, f64::max),
-            ess_min: sizes.fold(f64::NAN, f64::min),
+            rhat_max: worst(found.quantities.iter().map(|q| q.rhat_max), f64::max),
+            ess_min: worst(sizes, f64::min),
             divergences: found.divergences as f64,
             ebfmi_min: found.ebfmi_min.unwrap_or(f64::NAN),
             saturated: found.saturated,
@@ -72,10 +74,27 @@ impl Outcome {
         self.warnings == 0.0
     }
 
-    /// Whether a number crosses the bar that the documents give for it.
+    /// Whether R-hat is not known to be within its bar. What is constant by design, the weight of a
+    /// single expert, is not among the quantities: one without a number was to have one.
+    pub(super) fn rhat_beyond(&self) -> bool {
+        self.rhat_max.is_nan() || self.rhat_max > RHAT_BAR
+    }
+
+    /// Whether the effective sample size is not known to reach its bar.
+    pub(super) fn ess_beyond(&self) -> bool {
+        self.ess_min.is_nan() || self.ess_min < ESS_BAR
+    }
+
+    /// Whether too many trajectories were cut by the depth limit.
+    pub(super) fn cut(&self) -> bool {
+        self.saturated.is_nan() || self.saturated > SATURATED_BAR
+    }
+
+    /// Whether a number crosses the bar that the diagnostics have for it.
     pub(super) fn beyond_a_bar(&self) -> bool {
-        let bars = self.rhat_max <= 1.01 && self.ess_min >= 400.0 && self.divergences == 0.0;
-        !(bars && self.ebfmi_min >= 0.3 && self.saturated <= 0.1)
+        let slow = self.ebfmi_min.is_nan() || self.ebfmi_min < EBFMI_BAR;
+        let diverged = self.divergences != 0.0;
+        self.rhat_beyond() || self.ess_beyond() || diverged || slow || self.cut()
     }
 
     /// The runs of a record, none if there is no file.
@@ -133,5 +152,54 @@ impl Outcome {
             self.warnings
         )?;
         Ok(())
+    }
+}
+
+/// The worst of some numbers, NaN where there is none or one is NaN.
+fn worst(values: impl IntoIterator<Item = f64>, worse: fn(f64, f64) -> f64) -> f64 {
+    let of = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { worse(a, b) };
+    values.into_iter().reduce(of).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A run with a score and its error, well within every bar.
+    pub(in super::super) fn good(method: Method, seed: u64, nlpd: f64, mcse: f64) -> Outcome {
+        Outcome {
+            method,
+            split: 0,
+            seed,
+            nlpd,
+            mcse,
+            rhat_max: 1.0,
+            ess_min: 1000.0,
+            divergences: 0.0,
+            ebfmi_min: 1.0,
+            saturated: 0.0,
+            steps: 15.0,
+            seconds: 1.0,
+            warnings: 0.0,
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_worst_and_beyond_its_bar() {
+        assert_eq!(worst([1.0, 3.0, 2.0], f64::max), 3.0);
+        assert!(worst([1.0, f64::NAN, 2.0], f64::max).is_nan() && worst([], f64::min).is_nan());
+        let run = good(Method::Bhs, 0, 1.0, 0.1);
+        assert!(!run.beyond_a_bar());
+        for bad in [
+            Outcome { rhat_max: f64::NAN, ..run.clone() },
+            Outcome { rhat_max: RHAT_BAR + 1e-9, ..run.clone() },
+            Outcome { ess_min: f64::NAN, ..run.clone() },
+            Outcome { ess_min: ESS_BAR - 1.0, ..run.clone() },
+            Outcome { divergences: 1.0, ..run.clone() },
+            Outcome { ebfmi_min: f64::NAN, ..run.clone() },
+            Outcome { saturated: 2.0 * SATURATED_BAR, ..run },
+        ] {
+            assert!(bad.beyond_a_bar(), "{bad:?}");
+        }
     }
 }

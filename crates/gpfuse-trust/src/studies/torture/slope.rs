@@ -9,6 +9,8 @@ pub(super) enum Slope {
     Agrees,
     /// No step is both short enough for the curvature and long enough for rounding.
     Unresolved,
+    /// A shorter step sees what a longer one does not: see [`FINEST`].
+    Waves,
     /// It is wrong: the differences, and the gradient.
     Differs(f64, f64),
 }
@@ -20,6 +22,10 @@ const STEPS: [f64; 6] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 /// lengthscale, waves of 1e10 turns per unit ride on a smooth density: longer steps see only the
 /// density, the gradient sees the waves as well, and a shorter step begins to.
 const FINEST: f64 = 1e-8;
+
+/// The relative rounding of a density beyond which only waves make the finest difference another one.
+/// Ten times that of the other steps: to take rounding for waves would excuse a wrong gradient.
+const NOISE: f64 = 1e-13;
 
 /// A step tells where two differences of it agree to this.
 const TELLS: f64 = 1e-6;
@@ -51,9 +57,10 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slo
             if (short - own).abs() <= AGREES * scale {
                 return Slope::Agrees;
             }
-            let unsure = 1e-14 * value.abs() / FINEST;
+            // Two values that are wrong by so much each, over two steps.
+            let unsure = NOISE * value.abs() / FINEST;
             let waves = (slope(FINEST) - short).abs() > AGREES * scale + unsure;
-            return if waves { Slope::Unresolved } else { Slope::Differs(short, own) };
+            return if waves { Slope::Waves } else { Slope::Differs(short, own) };
         }
     }
     Slope::Unresolved
@@ -94,9 +101,37 @@ mod tests {
         }
     }
 
+    /// `1000 + x` with rounding of up to 1e-13 of it that has no order, and a gradient of 1.001.
+    #[derive(Clone)]
+    struct Noisy;
+
+    impl Density for Noisy {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> Result<f64, DensityError> {
+            grad[0] = 1.001;
+            // The upper bits of a product by an odd number, as in multiplicative hashing.
+            let mixed = q[0].to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11;
+            let noise = mixed as f64 / (1_u64 << 52) as f64 - 1.0;
+            Ok((1000.0 + q[0]) * (1.0 + 1e-13 * noise))
+        }
+    }
+
     #[test]
-    fn a_wave_on_a_line_is_not_resolved() {
-        assert_eq!(compare(&mut Wave, &[1e-9], &[1.0]), Slope::Unresolved);
+    fn a_wave_on_a_line_is_told_from_a_wrong_gradient() {
+        assert_eq!(compare(&mut Wave, &[1e-9], &[1.0]), Slope::Waves);
+    }
+
+    /// Nothing is random: the noise is a function of the place. Were rounding taken to be 1e-14, it
+    /// would pass for waves at these places.
+    #[test]
+    fn a_wrong_gradient_is_not_excused_by_rounding() {
+        for i in 0..100 {
+            let found = compare(&mut Noisy, &[0.3 + 0.01 * f64::from(i)], &[1.0]);
+            assert!(matches!(found, Slope::Differs(..)), "place {i}: {found:?}");
+        }
     }
 
     #[test]

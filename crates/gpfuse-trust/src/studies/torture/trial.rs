@@ -8,12 +8,11 @@ use gpfuse::Error;
 use gpfuse::fit::Fitted;
 use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
 use gpfuse::model::{Collapsed, Data, Posterior};
-use gpfuse::predict::{Predictive, Predictor};
+use gpfuse::predict::Predictor;
 use gpfuse::random::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
 
 use super::case::Case;
-use super::laws::broken;
 use super::numbers::normal;
 use super::slope::{Slope, compare};
 
@@ -22,9 +21,6 @@ const POINTS: usize = 4;
 
 /// One in so many models has its gradients compared with differences.
 const COMPARED: u64 = 10;
-
-/// Rows at which a model predicts, at most, half of them as in the table.
-const ROWS: usize = 8;
 
 /// What is promised of every model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +48,19 @@ pub(super) struct Trial {
     /// Densities evaluated, and those that were not finite.
     pub(super) points: usize,
     pub(super) not_finite: usize,
-    /// Gradients that agree with differences, and those of which differences say nothing.
+    /// Gradients that agree with differences, those that do not, those of which differences say
+    /// nothing, and those with waves that only the shortest step sees.
     pub(super) agree: usize,
+    pub(super) differ: usize,
     pub(super) unresolved: usize,
-    /// Predictive densities, and those refused with an error.
+    pub(super) waves: usize,
+    /// Predictive densities, and how many were refused far from the table.
     pub(super) predicted: usize,
     pub(super) unpredicted: usize,
+    /// How many were refused at rows of the table with an error about the range of numbers, and what
+    /// the first said.
+    pub(super) out_of_range: usize,
+    pub(super) range: Option<String>,
     pub(super) seconds: f64,
     pub(super) broken: Vec<(Law, String)>,
 }
@@ -77,7 +80,8 @@ impl Trial {
         trial
     }
 
-    fn breaks(&mut self, law: Law, what: String) {
+    /// It broke a law.
+    pub(super) fn breaks(&mut self, law: Law, what: String) {
         self.broken.push((law, what));
     }
 
@@ -158,61 +162,14 @@ impl Trial {
                 match compare(density, &q, &way) {
                     Slope::Agrees => self.agree += 1,
                     Slope::Unresolved => self.unresolved += 1,
+                    Slope::Waves => self.waves += 1,
                     Slope::Differs(by, own) => {
+                        self.differ += 1;
                         self.breaks(Law::Gradient, format!("{own:e}, by differences {by:e}"));
                     }
                 }
             }
         }
-    }
-
-    /// Predict at some rows of the table and at inputs far from it.
-    fn predict(
-        &mut self,
-        case: &Case,
-        fitted: &Fitted,
-        by: &[Predictor],
-        rng: &mut ChaCha8Rng,
-    ) -> gpfuse::Result<()> {
-        let n = case.y.len();
-        let chosen: Vec<usize> = (0..ROWS.min(2 * n)).map(|i| i % n).collect();
-        let mut x = Vec::new();
-        for (i, r) in chosen.iter().enumerate() {
-            let own = &case.x[r * case.inputs..(r + 1) * case.inputs];
-            let away = if i < n.min(ROWS / 2) { 0.0 } else { 10_f64.powi(2 * i as i32 - 8) };
-            let scales = fitted.scaler.inputs.iter();
-            x.extend(own.iter().zip(scales).map(|(v, s)| v + away * s.scale * normal(rng)));
-        }
-        let said = case.said(&chosen)?;
-        let (rows, given) = match (fitted.rows(&x), fitted.given(&x, said.as_ref())) {
-            (Ok(rows), Ok(given)) => (rows, given),
-            // Too far away to be a number, or for an expert.
-            (Err(e), _) | (_, Err(e)) => {
-                self.unpredicted += chosen.len();
-                return match e {
-                    Error::Data(_) => Ok(()),
-                    other => Err(other),
-                };
-            }
-        };
-        for predictor in by {
-            let blocks = predictor.at(&rows, given.as_ref()).blocks(1, |block| {
-                let each = (0..block.len()).map(|r| match block.row(r) {
-                    Ok(mixture) => Ok(broken(&mixture, fitted.scaler.target.scale)),
-                    Err(e) => Err(e),
-                });
-                each.collect::<Vec<_>>()
-            })?;
-            for (row, found) in blocks.into_iter().flatten().enumerate() {
-                match found {
-                    Ok(None) => self.predicted += 1,
-                    Ok(Some(what)) => self.breaks(Law::Predictive, format!("row {row}: {what}")),
-                    Err(Error::Data(_)) => self.unpredicted += 1,
-                    Err(other) => return Err(other),
-                }
-            }
-        }
-        Ok(())
     }
 }
 
