@@ -101,7 +101,14 @@ fn a_build_without_parquet_says_so() {
 fn names_with_marks_and_control_characters() {
     let marks = read("\u{feff} \u{feff}a,\u{feff}b\n1,2\n", None).unwrap();
     assert_eq!(marks.names, ["a", "b"]);
-    assert!(message("\"PAR1\x15\",b\n1,2\n", None).contains("header is not UTF-8 text"));
+    let text = message("a,\"PAR1\x15\"\n1,2\n", None);
+    assert!(
+        text.contains("name of column 2 has the control character `\\u{15}`: remove"),
+        "{text}"
+    );
+    let text = message("a\0,\0b\0\n\x001\0,\x002\0\n\0", None);
+    assert!(text.contains("column 1 has the control character `\\0`"), "{text}");
+    assert!(message(b"a,\xff\n1,2\n", None).contains("the header is not UTF-8 text"));
 }
 
 #[test]
