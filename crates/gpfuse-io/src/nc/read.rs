@@ -106,7 +106,7 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         max_chunk_bytes: defaults.max_chunk_bytes.min(most),
         max_read_bytes: most,
         max_object_header_bytes: defaults.max_object_header_bytes.min(bytes.0.len()),
-        // Every variable is read once, as a whole.
+        // Variables are read as a whole, numbers once and texts twice: a cache would hardly help.
         chunk_cache_bytes: 0,
         ..defaults
     };

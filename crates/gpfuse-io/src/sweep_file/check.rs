@@ -49,7 +49,8 @@ impl SweepFile {
         let cells =
             self.study.iter().fold(0, |sum: usize, study| sum.saturating_add(self.cells(study)));
         if cells > MOST_CELLS {
-            let problem = format!("the studies have {cells} cells: use up to {MOST_CELLS} in all");
+            let problem =
+                format!("the studies have up to {cells} cells: use up to {MOST_CELLS} in all");
             return Err((String::new(), problem));
         }
         match self.keep.iter().find(|keep| !self.has(keep)) {

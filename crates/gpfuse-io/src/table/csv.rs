@@ -72,17 +72,18 @@ impl Text<'_> {
             }
         }
         let mut header = Vec::with_capacity(rows.record.len());
-        for cell in &rows.record {
+        for (i, cell) in rows.record.iter().enumerate() {
+            let Ok(name) = str::from_utf8(cell) else {
+                return Err(TableError::HeaderNotUtf8 { path: path() });
+            };
             // A NUL means text in UTF-16, and others no text at all.
-            let odd = |c: char| c.is_control() && !c.is_whitespace();
-            match str::from_utf8(cell) {
-                // A byte-order mark that was written twice is not a part of the name either.
-                Ok(name) if !name.contains(odd) => {
-                    let around = |c: char| c.is_whitespace() || c == '\u{feff}';
-                    header.push(name.trim_matches(around).to_owned());
-                }
-                _ => return Err(TableError::HeaderNotUtf8 { path: path() }),
+            if let Some(odd) = name.chars().find(|c| c.is_control() && !c.is_whitespace()) {
+                let (column, character) = (i + 1, odd.escape_debug().to_string());
+                return Err(TableError::HeaderControl { path: path(), column, character });
             }
+            // A byte-order mark that was written twice is not a part of the name either.
+            let around = |c: char| c.is_whitespace() || c == '\u{feff}';
+            header.push(name.trim_matches(around).to_owned());
         }
         let expected = if self.separator == b',' { "commas" } else { "tabs" };
         if let [name] = header.as_slice()

@@ -87,6 +87,11 @@ pub enum TableError {
     /// Bytes that are no text in the header.
     #[error("`{path}`: the header is not UTF-8 text: save the table as CSV in UTF-8")]
     HeaderNotUtf8 { path: String },
+    /// A character that no name has.
+    #[error(
+        "`{path}`: the name of column {column} has the control character `{character}`: remove it, or save the table as CSV in UTF-8"
+    )]
+    HeaderControl { path: String, column: usize, character: String },
     /// Bytes that are no text in a cell.
     #[error("{place}: not UTF-8 text: save the table as CSV in UTF-8")]
     NotUtf8 { place: Place },
@@ -104,6 +109,11 @@ pub enum TableError {
     /// A damaged Parquet file.
     #[error("`{path}`: the Parquet file is damaged or cut off ({cause}): copy or write it again")]
     ParquetDamaged { path: String, cause: String },
+    /// A Parquet file of equal or sorted numbers, or one that was made to fill the memory.
+    #[error(
+        "`{path}`{part}: unpacks to {bytes} bytes, more than {times} times its size: write it without compression and dictionaries, or as CSV"
+    )]
+    ParquetExpands { path: String, part: String, bytes: u64, times: u64 },
     /// A Parquet column of another type.
     #[error(
         "`{path}`, column `{column}`: holds {kind}, not numbers: convert it to doubles or leave it out"

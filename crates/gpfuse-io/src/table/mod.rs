@@ -14,6 +14,8 @@ mod parquet_tests;
 mod select;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "parquet")]
+mod thrift;
 mod write;
 
 use std::fs::File;

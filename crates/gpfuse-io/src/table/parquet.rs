@@ -1,6 +1,7 @@
 //! Reads the columns of a Parquet file in batches.
 
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::basic::{ConvertedType, LogicalType, Type};
@@ -10,10 +11,10 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::Table;
 use super::error::{Place, TableError, show};
+use super::pages::{self, Refused};
 use super::select::select;
-use super::{footer, pages};
+use super::{Table, footer};
 use crate::guard::{first_line, guarded};
 
 const BATCH: usize = 8192;
@@ -23,7 +24,12 @@ const BATCH: usize = 8192;
 const EXPANSION: u64 = 1024;
 
 /// and so many more, whatever its size.
-const SMALL: u64 = 1 << 20;
+const SMALL: u64 = 64 << 20;
+
+/// What so many bytes of a file may unpack to.
+fn most(bytes: u64) -> u64 {
+    bytes.saturating_mul(EXPANSION).saturating_add(SMALL)
+}
 
 /// Reads the wanted columns.
 pub(super) fn read(path: &str, file: File, wanted: Option<&[&str]>) -> Result<Table, TableError> {
@@ -95,12 +101,29 @@ impl<'a> Source<'a> {
             };
             rows = sum;
         }
-        let most = self.length.saturating_mul(EXPANSION).saturating_add(SMALL);
-        if rows.saturating_mul(8 * columns as u64) > most {
-            let cause = format!("{rows} rows of {columns} columns in {} bytes", self.length);
-            return damaged(self.path, &cause);
+        let bytes = rows.saturating_mul(8 * columns as u64);
+        if bytes > most(self.length) { Err(self.expands("", bytes)) } else { Ok(()) }
+    }
+
+    fn expands(&self, part: &str, bytes: u64) -> TableError {
+        let (path, part) = (self.path.to_owned(), part.to_owned());
+        TableError::ParquetExpands { path, part, bytes, times: EXPANSION }
+    }
+
+    /// Refuse pages of a column that the decoder should not unpack.
+    fn check_pages(&self, at: usize, part: Range<u64>) -> Result<(), TableError> {
+        let width = match self.kinds[at].physical_type() {
+            Type::INT32 | Type::FLOAT => 4,
+            _ => 8,
+        };
+        match pages::check(&self.file, part, width, most) {
+            Ok(()) => Ok(()),
+            Err(Refused::Damaged(cause)) => damaged(self.path, &cause.to_string()),
+            Err(Refused::Expands(bytes)) => {
+                let part = format!(", a page of column `{}`", show(&self.header[at]));
+                Err(self.expands(&part, bytes))
+            }
         }
-        Ok(())
     }
 
     fn damaged(&self, error: &ParquetError) -> TableError {
@@ -122,8 +145,7 @@ impl<'a> Source<'a> {
             let group = self.reader.get_row_group(group).map_err(|e| self.damaged(&e))?;
             sink.end += usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             let (start, size) = group.metadata().column(at).byte_range();
-            pages::check(&self.file, start..start + size, EXPANSION, SMALL)
-                .or_else(|e| damaged(self.path, &e.to_string()))?;
+            self.check_pages(at, start..start + size)?;
             match group.get_column_reader(at).map_err(|e| self.damaged(&e))? {
                 ColumnReader::DoubleColumnReader(pages) => sink.take(pages, |v| v)?,
                 ColumnReader::FloatColumnReader(pages) => sink.take(pages, f64::from)?,

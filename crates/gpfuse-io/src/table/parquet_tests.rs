@@ -13,6 +13,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use tempfile::TempDir;
 
+use super::pages::{self, Refused};
 use super::tests::random;
 use super::{Table, TableError, header};
 
@@ -155,56 +156,140 @@ fn random_damage_never_panics() {
     assert!(found > 200, "{found}");
 }
 
-/// A column of equal numbers takes no room, so that rows are believed only in proportion to the file.
+/// `rows` equal numbers in one page.
+fn write_equal(path: &Path, rows: usize, dictionary: bool) {
+    let schema = Arc::new(parse_message_type("message t { required double d; }").unwrap());
+    let options = WriterProperties::builder()
+        .set_dictionary_enabled(dictionary)
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_data_page_size_limit(usize::MAX)
+        .set_data_page_row_count_limit(usize::MAX)
+        .build();
+    let file = fs::File::create(path).unwrap();
+    let mut out = SerializedFileWriter::new(file, schema, Arc::new(options)).unwrap();
+    let mut group = out.next_row_group().unwrap();
+    put::<DoubleType>(&mut group, &vec![1.0; rows], None);
+    group.close().unwrap();
+    out.close().unwrap();
+}
+
+/// A column of equal numbers takes no room, so that beyond 64 MiB rows are believed only in
+/// proportion to the file.
 #[test]
 fn rows_beyond_belief_are_refused() {
     let (_folder, path) = place();
-    write(&path, 60_000, 1.0, None, Compression::SNAPPY);
-    assert_eq!(Table::read(&path, Some(&["d"])).unwrap().rows, 120_000);
-    let schema = Arc::new(parse_message_type("message t { required double d; }").unwrap());
-    let file = fs::File::create(&path).unwrap();
-    let mut out = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
-    let values = vec![1.0; 1_000_000];
-    let mut group = out.next_row_group().unwrap();
-    put::<DoubleType>(&mut group, &values, None);
-    group.close().unwrap();
-    out.close().unwrap();
-    let text = message(&path, None);
-    assert!(text.contains("1000000 rows of 1 columns in"), "{text}");
+    for dictionary in [true, false] {
+        write_equal(&path, 1_000_000, dictionary);
+        assert_eq!(Table::read(&path, None).unwrap().rows, 1_000_000);
+        write_equal(&path, 10_000_000, dictionary);
+        let text = message(&path, None);
+        let expected = "`: unpacks to 80000000 bytes, more than 1024 times its size: write it";
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+/// Check `bytes` as the pages of a column of doubles.
+fn check_pages(bytes: &[u8]) -> Result<(), String> {
+    let (_folder, path) = place();
+    fs::write(&path, bytes).unwrap();
+    let file = fs::File::open(&path).unwrap();
+    let most = |packed: u64| 1024 * packed + (1 << 20);
+    pages::check(&file, 0..bytes.len() as u64, 8, most).map_err(|refused| match refused {
+        Refused::Damaged(cause) => cause.to_string(),
+        Refused::Expands(bytes) => format!("{bytes} bytes"),
+    })
+}
+
+fn refused_pages(bytes: &[u8], expected: &str) {
+    let problem = check_pages(bytes).unwrap_err();
+    assert!(problem.contains(expected), "{problem}");
 }
 
 /// What the header of a page promises is looked at before it is allocated.
 #[test]
 fn pages_beyond_belief_are_refused() {
-    let (_folder, path) = place();
-    let check = |bytes: &[u8]| {
-        fs::write(&path, bytes).unwrap();
-        let file = fs::File::open(&path).unwrap();
-        super::pages::check(&file, 0..bytes.len() as u64, 1024, 1 << 20)
-    };
-    // Type 0, 5 bytes unpacked, 2 in the file; a structure with a text, a number and a flag.
-    let header = [0x15, 0, 0x15, 10, 0x15, 4, 0x2c, 0x18, 1, b'x', 0x15, 8, 0x11, 0, 0];
+    // Type 0, 5 bytes unpacked, 2 in the file; four numbers, and a structure with a text, a number
+    // and a flag.
+    let header = [0x15, 0, 0x15, 10, 0x15, 4, 0x2c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6];
+    let header = [&header[..], &[0x1c, 0x18, 1, b'x', 0x16, 8, 0x11, 0, 0, 0]].concat();
     let two = [&header[..], b"ab", &header[..], b"cd"].concat();
-    check(&two).unwrap();
-    assert!(check(&two[..20]).is_err());
+    check_pages(&two).unwrap();
+    assert!(check_pages(&two[..two.len() - 5]).is_err());
+    refused_pages(&two[..two.len() - 1], "past the end of its column");
     let large = [0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 4, 0, b'a', b'b'];
-    let error = check(&large).unwrap_err().to_string();
-    assert!(error.contains("a page of 2 bytes claims 2147483647 when unpacked"), "{error}");
-    let negative = [0x15, 0, 0x15, 10, 0x15, 5, 0];
-    assert!(check(&negative).unwrap_err().to_string().contains("negative size"));
-    let entries = [0x15, 4, 0x15, 10, 0x15, 4, 0x4c, 0x15, 100, 0, 0, b'a', b'b'];
-    assert!(check(&entries).unwrap_err().to_string().contains("more entries than bytes"));
-    let deep = [0x1c; 100_000];
-    assert!(check(&deep).is_err());
+    refused_pages(&large, "2147483647 bytes");
+    refused_pages(&[0x15, 0, 0x15, 10, 0x15, 5, 0], "a size is out of range");
+    let entries = |n: u8| [0x15, 4, 0x15, 32, 0x15, 4, 0x4c, 0x15, 2 * n, 0, 0, b'a', b'b'];
+    check_pages(&entries(2)).unwrap();
+    refused_pages(&entries(3), "more entries than room");
+    assert!(check_pages(&[0x1c; 100_000]).is_err());
+    let deep = [&[0x15, 0, 0x15, 0, 0x15, 0, 0x2c][..], &[0x6c; 100_000]].concat();
+    refused_pages(&deep, "a page header cannot be read");
+}
+
+/// The decoder keeps the lowest 32 bits of a size, here 2 of 2^32 + 2.
+#[test]
+fn sizes_of_more_bits_are_refused() {
+    let wide = [0x15, 4, 0x15, 2, 0x15, 0x84, 0x80, 0x80, 0x80, 0x20, 0, b'a', b'b'];
+    refused_pages(&wide, "a size is out of range");
+}
+
+/// A structure in field 0 is not the header.
+#[test]
+fn unknown_fields_of_a_page_header_are_refused() {
+    let zero = [0x15, 4, 0x15, 2, 0x15, 4, 0x0c, 0, 0x25, 2, 0x15, 4, 0, 0, b'a', b'b'];
+    refused_pages(&zero, "an unknown field");
+    refused_pages(&[0x15, 4, 0x15, 2, 0x15, 4, 0x65, 0, 0, b'a', b'b'], "an unknown field");
+}
+
+/// The decoder takes field 2 for a number though it says it is a double, in every structure it knows.
+#[test]
+fn numbers_of_another_type_are_refused() {
+    let double = [0x15, 4, 0x17, 2, 0, 0, 0, 0, 0, 0, 0, 0x15, 4, 0, b'a', b'b'];
+    refused_pages(&double, "another type");
+    for (inner, numbers) in [(0x2c, 4), (0x4c, 2), (0x5c, 6)] {
+        let start = [0x15, 4, 0x15, 16, 0x15, 4, inner];
+        for at in 0..numbers {
+            let mut page = start.to_vec();
+            page.extend([0x15, 2].repeat(at));
+            check_pages(&[&page[..], &[0, 0, b'a', b'b']].concat()).unwrap();
+            page.extend([0x13, 2, 0, 0, b'a', b'b']);
+            refused_pages(&page, "another type");
+        }
+    }
+    refused_pages(&[0x15, 4, 0x15, 2, 0x15, 4, 0x28, 0, 0, b'a', b'b'], "an unknown field");
+}
+
+/// The decoder keeps 16 bits of a field's number, here 2 of 2^16 + 2.
+#[test]
+fn fields_of_more_bits_are_refused() {
+    let wide = [0x15, 4, 0x15, 2, 0x15, 4, 0x05, 0x84, 0x80, 0x08, 2, 0, b'a', b'b'];
+    refused_pages(&wide, "a field's number is out of range");
+}
+
+fn refused_footer(footer: &[u8], expected: &str) {
+    let (_folder, path) = place();
+    let length = (footer.len() as u32).to_le_bytes();
+    fs::write(&path, [b"PAR1", footer, &length, b"PAR1"].concat()).unwrap();
+    let text = message(&path, None);
+    assert!(text.contains(expected), "{text}");
 }
 
 /// Two thousand million flags in six bytes, hundreds of times over.
 #[test]
 fn lists_of_flags_in_the_footer_are_refused() {
-    let (_folder, path) = place();
-    let field = [0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
-    let footer: Vec<u8> = field.repeat(300);
-    let length = (footer.len() as u32).to_le_bytes();
-    fs::write(&path, [b"PAR1", footer.as_slice(), &length, b"PAR1"].concat()).unwrap();
-    assert!(message(&path, None).contains("its footer has a list of flags"));
+    let lists = [0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07].repeat(300);
+    refused_footer(&lists, "its footer has a list of flags");
+    // Behind a structure that ends with a zero of a type only.
+    refused_footer(&[&[0xfc, 0x20], &lists[..]].concat(), "its footer has a list of flags");
+}
+
+#[test]
+fn footers_that_cannot_be_read_are_refused() {
+    refused_footer(&[0x15, 2], "its footer ends early");
+    refused_footer(&[0x18, 9, b'x', 0], "its footer ends early");
+    refused_footer(&[0x1e, 0], "its footer cannot be read");
+    refused_footer(&[0x1c; 1000], "its footer cannot be read");
+    refused_footer(&[&[0x15][..], &[0x80; 20]].concat(), "a number is too long");
+    refused_footer(&[0x1b, 0, 0], "its footer has a map");
 }

@@ -86,7 +86,9 @@ fn files_that_hold_no_table() {
     assert!(message("1.5,2\n3,4\n", Some(&["x"])).contains("put a header line"));
     assert!(message("a;b\n1;2\n", None).contains("the header `a;b` is not separated by commas"));
     assert!(message([0xff, 0xfe, b'a', 0, b',', 0], None).contains("header is not UTF-8"));
-    assert!(message(b"a\0,\0b\0\n\0", None).contains("header is not UTF-8"));
+    let text = message(b"a\0,\0b\0\n\0", None);
+    assert!(text.contains("column 1 has the control character `\\0`"), "{text}");
+    assert!(text.ends_with("save the table as CSV in UTF-8"), "{text}");
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -101,7 +103,12 @@ fn a_build_without_parquet_says_so() {
 fn names_with_marks_and_control_characters() {
     let marks = read("\u{feff} \u{feff}a,\u{feff}b\n1,2\n", None).unwrap();
     assert_eq!(marks.names, ["a", "b"]);
-    assert!(message("\"PAR1\x15\",b\n1,2\n", None).contains("header is not UTF-8 text"));
+    let text = message("a,\"PAR1\x15\"\n1,2\n", None);
+    assert!(
+        text.contains("name of column 2 has the control character `\\u{15}`: remove"),
+        "{text}"
+    );
+    assert!(message(b"a,\xff\n1,2\n", None).contains("the header is not UTF-8 text"));
 }
 
 #[test]
