@@ -13,7 +13,7 @@ use crate::{SBC, SWEEP, place, ranks};
 const AGES: &str = "fit d.csv --target y --warmup 20 --draws 10000000 --chains 2 --size 8 \
                     --max-depth 4 --start prior --out n.nc";
 
-/// How a run ends that the draws begun in time for a signal, if they have.
+/// A run that was drawing when its signal came; none where it was not.
 fn drawn(run: Run) -> Option<Run> {
     // Without a code where the signal came before there was somebody to hear it.
     Some(run).filter(|run| run.code.is_some() && !run.err.contains("no draws"))
