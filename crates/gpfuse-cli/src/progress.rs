@@ -38,7 +38,8 @@ pub(crate) fn listen_saying(words: String) -> anyhow::Result<()> {
         .map_err(|e| match e {
             ctrlc::Error::System(cause) => format!(
                 "cannot listen for Ctrl-C ({cause}): the system gives no thread for it: raise the \
-                 limits of processes and memory (see ulimit)"
+                 limits of processes and memory{}",
+                if cfg!(unix) { " (see ulimit)" } else { "" }
             ),
             other => other.to_string(),
         })

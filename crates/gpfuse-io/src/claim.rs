@@ -1,13 +1,22 @@
 //! A folder for one writer.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::atomic::WriteError;
 use crate::guard::first_line;
 
 /// The file that the writer holds.
 pub(crate) const LOCK: &str = "lock";
+
+/// How often a folder is asked for that another writer may be removing.
+const TRIES: usize = 100;
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Why a folder cannot be had.
 #[allow(missing_docs)] // The fields are what the message shows.
@@ -33,51 +42,77 @@ pub enum ClaimError {
 /// Make a folder, lock it against other writers for as long as the result lives, and clear it of
 /// what a writer that was killed left.
 pub(crate) fn claim(folder: &Path) -> Result<File, ClaimError> {
+    let mut tries = 1;
     loop {
-        make(folder)?;
-        let lock = lock(folder)?;
-        // A writer that ended in between may have removed the file that is locked now.
-        if is_at(&lock, &folder.join(LOCK)) {
-            remove_leftovers(folder);
-            return Ok(lock);
+        match attempt(folder) {
+            Ok(lock) => {
+                remove_leftovers(folder);
+                return Ok(lock);
+            }
+            Err(refusal) if tries == TRIES || !refusal.passing => return Err(refusal.error),
+            Err(_) => sleep(PAUSE),
         }
+        tries += 1;
     }
 }
 
-/// Make a folder, where there is none.
-pub(crate) fn make(folder: &Path) -> Result<(), ClaimError> {
-    fs::create_dir_all(folder).map_err(|e| ClaimError::NoFolder {
-        path: folder.display().to_string(),
-        cause: first_line(&e.to_string()),
-    })
+/// Why one try came to nothing.
+struct Refusal {
+    error: ClaimError,
+    /// Whether it can be the work of a writer that ends meanwhile, and removes the folder.
+    passing: bool,
 }
 
-fn lock(folder: &Path) -> Result<File, ClaimError> {
+fn attempt(folder: &Path) -> Result<File, Refusal> {
+    let name = || folder.display().to_string();
+    fs::create_dir_all(folder).map_err(|e| Refusal {
+        error: ClaimError::NoFolder { path: name(), cause: first_line(&e.to_string()) },
+        passing: passing(e.kind()) && !in_the_way(folder),
+    })?;
     let path = folder.join(LOCK);
     let open = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
-    let file = open.map_err(|e| WriteError::new(&path, &e))?;
-    let path = folder.display().to_string();
+    let file = open.map_err(|e| Refusal {
+        error: WriteError::new(&path, &e).into(),
+        passing: passing(e.kind()),
+    })?;
+    let no_lock = |cause: &str| ClaimError::NoLock { path: name(), cause: cause.into() };
+    let lasting = |error| Refusal { error, passing: false };
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(ClaimError::Busy { path }),
-        Err(TryLockError::Error(e)) => {
-            Err(ClaimError::NoLock { path, cause: first_line(&e.to_string()) })
+        // Another than the locked file is there, or none, where a writer ended in between.
+        Ok(()) if !is_at(&file, &path) => {
+            let error = no_lock("its lock is another file whenever it is looked at");
+            Err(Refusal { error, passing: true })
         }
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(lasting(ClaimError::Busy { path: name() })),
+        Err(TryLockError::Error(e)) => Err(lasting(no_lock(&first_line(&e.to_string())))),
     }
+}
+
+/// What is said of a folder that goes away, or goes and comes, while it is made or opened.
+fn passing(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::AlreadyExists)
+}
+
+/// Whether something that is no folder has the place of a folder.
+fn in_the_way(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|data| !data.is_dir())
 }
 
 /// Whether an open file is the one at a path.
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let own = |data: &fs::Metadata| (data.dev(), data.ino());
     matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if own(&a) == own(&b))
 }
 
-/// An open file cannot be removed here.
+/// Whether there is a file at a path. Whether it is the open one cannot be told on this system: where
+/// it was removed and another took its place at once, that is not noticed, and of two writers that
+/// wait for the end of a third both may go on.
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
+pub(crate) fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 /// Remove the temporary files of a writer that was killed.
@@ -115,5 +150,40 @@ mod tests {
         let second = claim(&path).unwrap();
         assert!(is_at(&second, &path.join(LOCK)));
         assert!(matches!(claim(&path), Err(ClaimError::Busy { .. })));
+    }
+
+    /// A link to nowhere can be opened by nobody, as a folder that comes and goes for ever.
+    #[test]
+    fn what_never_comes_is_not_waited_for_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = |name: &str| std::os::unix::fs::symlink("no/where", folder.path().join(name));
+        link("a").unwrap();
+        assert!(matches!(claim(&folder.path().join("a")), Err(ClaimError::NoFolder { .. })));
+        link(LOCK).unwrap();
+        assert!(matches!(claim(folder.path()), Err(ClaimError::Write(_))));
+    }
+
+    /// Two threads claim and remove one folder: each claim is had, or refused as that of another.
+    #[test]
+    fn a_folder_that_comes_and_goes_is_had_or_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let work = || {
+            for _ in 0..300 {
+                match claim(&path) {
+                    Ok(_lock) => {
+                        fs::remove_file(path.join(LOCK)).unwrap();
+                        // Not where the other has its lock there already.
+                        let _ = fs::remove_dir(&path);
+                    }
+                    Err(ClaimError::Busy { .. }) => (),
+                    Err(other) => panic!("{other}"),
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let both = [scope.spawn(work), scope.spawn(work)];
+            both.into_iter().for_each(|one| one.join().unwrap());
+        });
     }
 }

@@ -8,7 +8,8 @@ use std::thread::Builder;
 use crate::{Error, Result};
 
 /// Run `jobs` numbered jobs on at most `threads` threads; a job that panics is an error, after which
-/// no other begins. Where the system refuses a thread, those that it gave do the work.
+/// no other begins. Where one is enough, it is the caller's; where the system refuses a thread, those
+/// that it gave do the work.
 pub fn parallel<T: Send>(
     jobs: usize,
     threads: usize,
@@ -39,10 +40,12 @@ pub(crate) fn parallel_with<S, T: Send>(
             }
         }
     };
+    let wanted = threads.min(jobs);
     let panicked = std::thread::scope(|scope| {
-        let wanted = threads.clamp(1, jobs.max(1));
         let spawn = |_| Builder::new().spawn_scoped(scope, work).ok();
-        let handles: Vec<_> = (0..wanted).map_while(spawn).collect();
+        // To start a thread takes longer than many a job.
+        let started = if wanted > 1 { wanted } else { 0 };
+        let handles: Vec<_> = (0..started).map_while(spawn).collect();
         if handles.is_empty() {
             // What a panic leaves behind is dropped here, as that of a thread is.
             return catch_unwind(AssertUnwindSafe(work)).err();
@@ -90,5 +93,25 @@ mod tests {
         });
         assert_eq!(outcome.unwrap_err().to_string(), "a worker thread failed: no more");
         assert!(done.into_inner() < 500);
+    }
+
+    #[test]
+    fn one_thread_is_that_of_the_caller() {
+        let own = std::thread::current().id();
+        for (jobs, threads) in [(3, 1), (3, 0), (1, 4)] {
+            let found = parallel(jobs, threads, |i| (i, std::thread::current().id())).unwrap();
+            let expected: Vec<_> = (0..jobs).map(|i| (i, own)).collect();
+            assert_eq!(found, expected);
+        }
+        assert!(parallel(0, 4, |i| i).unwrap().is_empty());
+        let done = AtomicUsize::new(0);
+        let outcome = parallel(3, 1, |i| {
+            if i == 1 {
+                std::panic::resume_unwind(Box::new("no more"));
+            }
+            done.fetch_add(1, Ordering::Relaxed)
+        });
+        assert_eq!(outcome.unwrap_err().to_string(), "a worker thread failed: no more");
+        assert_eq!(done.into_inner(), 1);
     }
 }

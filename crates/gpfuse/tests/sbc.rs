@@ -2,9 +2,14 @@
 //! unsound ones that it notices.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use gpfuse::calibrate::{Ended, Settings, Simulation, Study, Truth, Verdict, judge, run_all};
 use gpfuse::fit::{BasisChoice, DensityChoice};
-use gpfuse::infer::{ChainDraws, Draws, Monitor, Quiet, Stat};
+use gpfuse::infer::map::Point;
+use gpfuse::infer::{ChainDraws, ChainProgress, Draws, Keeper, Monitor, Quiet, Stat};
 use gpfuse::model::Method;
 use gpfuse::random::{Purpose, stream};
 use rand_distr::{Distribution, StandardNormal};
@@ -107,8 +112,17 @@ fn tiny(method: Method, basis: BasisChoice) -> Settings {
 }
 
 fn all(study: &Study, numbers: &[u64], threads: usize) -> Vec<Simulation> {
-    let taken = std::sync::Mutex::new(Vec::new());
-    let ended = run_all(study, numbers, threads, &Quiet, |done| {
+    watched(study, numbers, threads, &Quiet)
+}
+
+fn watched(
+    study: &Study,
+    numbers: &[u64],
+    threads: usize,
+    monitor: &dyn Monitor,
+) -> Vec<Simulation> {
+    let taken = Mutex::new(Vec::new());
+    let ended = run_all(study, numbers, threads, monitor, |done| {
         taken.lock().unwrap().push(Simulation { seconds: 0.0, ..done });
         Ok::<(), ()>(())
     });
@@ -133,6 +147,57 @@ fn simulations_are_the_same_in_any_company() {
             assert_ne!(all(&study(other), &[0], 1)[0], whole[0], "{method}");
         }
     }
+}
+
+/// Keeps what it is given, and gives it to whoever asks.
+#[derive(Default)]
+struct Keeping {
+    starts: Mutex<HashMap<usize, Point>>,
+    chains: Mutex<HashMap<usize, ChainDraws>>,
+    shown: AtomicUsize,
+}
+
+impl Keeper for Keeping {
+    fn start(&self, index: usize) -> Option<Point> {
+        self.starts.lock().unwrap().get(&index).cloned()
+    }
+
+    fn keep_start(&self, index: usize, point: &Point) {
+        self.starts.lock().unwrap().insert(index, point.clone());
+    }
+
+    fn chain(&self, chain: usize) -> Option<ChainDraws> {
+        self.chains.lock().unwrap().get(&chain).cloned()
+    }
+
+    fn keep_chain(&self, chain: usize, draws: &ChainDraws) {
+        self.chains.lock().unwrap().insert(chain, draws.clone());
+    }
+}
+
+impl Monitor for Keeping {
+    fn start(&self, _: usize, _: usize) {
+        self.shown.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn draw(&self, _: &ChainProgress) {
+        self.shown.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn keeper(&self) -> &dyn Keeper {
+        self
+    }
+}
+
+/// The chain of one simulation is not that of the next, although both are the first of their run.
+#[test]
+fn no_simulation_is_kept_for_another() {
+    let one = study(tiny(Method::Het, BasisChoice::Hilbert));
+    let keeping = Keeping::default();
+    assert_eq!(watched(&one, &[0, 1, 2], 1, &keeping), all(&one, &[0, 1, 2], 1));
+    assert!(keeping.starts.into_inner().unwrap().is_empty());
+    assert!(keeping.chains.into_inner().unwrap().is_empty());
+    assert_eq!(keeping.shown.into_inner(), 0);
 }
 
 /// Stopped before it begins, a run has nothing and says so.

@@ -3,9 +3,10 @@
 use std::fs::{self, File};
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::{Place, Run};
+use crate::running::{PATIENCE, Running};
 use crate::shell::{ran, script, works};
 use crate::{FIT, SBC, place, ranks, skipped};
 
@@ -31,12 +32,9 @@ fn moved(shift: &str) -> String {
 /// Stop a fit with the checkpoint `ck` after its first starting point.
 fn begun(place: &Place, before: &str, command: &str) {
     let mut command = script(place, &format!("{before} exec $G {command}"));
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while !place.path("ck/start-1.bin").exists() && child.try_wait().unwrap().is_none() {
-        sleep(Duration::from_millis(2));
-    }
-    let _ = child.kill();
-    child.wait().unwrap();
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    // Killed at the end of this.
+    Running::start(command).until(|| place.path("ck/start-1.bin").exists());
 }
 
 #[test]
@@ -86,20 +84,21 @@ fn a_clock_that_jumps_changes_no_byte() {
          unset FAKETIME; exec $G {fit} --out n.nc",
         clock.display()
     );
-    let mut command = script(&place, &format!("script -qec '{text}' /dev/null > shown"));
-    let mut child = command.spawn().unwrap();
+    let command = script(&place, &format!("exec script -qec '{text}' /dev/null > shown"));
+    let mut child = Running::start(command);
+    let begun = Instant::now();
     let mut jumps = ["-20y", "+20y", "+0", "-40y"].iter().cycle();
     let mut count = 0;
-    while child.try_wait().unwrap().is_none() {
-        assert!(count < 1000, "it hangs");
+    while !child.over() {
+        assert!(begun.elapsed() < PATIENCE, "it hangs");
         sleep(Duration::from_millis(40));
         fs::write(&clock, jumps.next().unwrap()).unwrap();
         count += 1;
     }
-    let (status, shown) = (child.wait().unwrap(), place.read("shown"));
+    let (run, shown) = (child.ended(), place.read("shown"));
     let shown = String::from_utf8_lossy(&shown);
     assert!(count > 2, "too fast to see a jump");
-    assert_eq!(status.code(), Some(0), "{shown}");
+    assert_eq!(run.code, Some(0), "{shown}");
     assert!(!shown.contains("panicked") && shown.contains("wrote `n.nc`"), "{shown}");
     assert!(place.read("n.nc") == place.read("whole.nc"));
 }

@@ -13,6 +13,7 @@ mod limits;
 mod network;
 mod read_only;
 mod reading;
+mod running;
 mod shell;
 mod signals;
 mod streams;

@@ -1,12 +1,13 @@
 //! Places that cannot be written, and a folder that goes away.
 
 use std::fs;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::io::ErrorKind;
+use std::time::Instant;
 
 use crate::common::{Place, Run, check_refusal};
+use crate::running::{PATIENCE, Running};
 use crate::shell::{mounts, ran, wrapped};
-use crate::{FIT, SBC, place, skipped};
+use crate::{FIT, SBC, SWEEP, place, skipped};
 
 #[test]
 fn a_read_only_place_is_refused_before_the_work() {
@@ -56,34 +57,60 @@ fn folders_and_missing_parents_are_refused_before_the_work() {
     assert_eq!(place.path("sub").read_dir().unwrap().count(), 0);
 }
 
-/// Remove the folder `sub` of a run once `ready` is there, and see how the run ends.
-fn vanished(place: &Place, command: &str, ready: &str) -> Run {
+/// Remove the folder `sub` of a run once `ready` is there, and see how the run ends. None where it
+/// ended before that was seen.
+fn vanished(place: &Place, command: &str, ready: &str) -> Option<Run> {
     let _ = fs::create_dir(place.path("sub"));
-    let child = place.command(command).spawn().unwrap();
+    let mut child = Running::start(place.command(command));
+    let seen = child.until(|| place.path(ready).exists());
     let begun = Instant::now();
-    while !place.path(ready).exists() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{command}");
-        sleep(Duration::from_millis(2));
-    }
     // Files may come while it is emptied.
-    while fs::remove_dir_all(place.path("sub")).is_err() {}
-    child.wait_with_output().unwrap().into()
+    while let Err(e) = fs::remove_dir_all(place.path("sub")) {
+        if e.kind() == ErrorKind::NotFound {
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{command}: {e}");
+    }
+    Some(child.ended()).filter(|_| seen)
 }
 
+/// The first outcome of a run that is made longer until it has one: where the machine is busy, a run
+/// ends before its folder is removed.
+fn longer<T>(run: impl Fn(usize) -> Option<T>) -> T {
+    [1, 5, 25, 125].into_iter().find_map(run).expect("a run that is slow enough")
+}
+
+/// A fit, and the model that it makes where nothing happens.
+fn whole(place: &Place, times: usize) -> (String, Vec<u8>) {
+    let fit = FIT.replace("--draws 50", &format!("--draws {}", 400 * times));
+    place.done(&format!("{fit} --out whole.nc"));
+    (fit, place.read("whole.nc"))
+}
+
+/// The fit goes on and says so.
 #[test]
-fn a_folder_that_goes_away_is_named() {
+fn a_checkpoint_that_goes_away_is_named() {
     let place = place();
-    let longer = FIT.replace("--draws 50", "--draws 400");
-    place.done(&format!("{longer} --out whole.nc"));
-    // The folder of the checkpoint: the fit goes on and says so.
-    let command = format!("{longer} --out kept.nc --checkpoint sub");
-    let run = vanished(&place, &command, "sub/start-1.bin");
-    assert_eq!(run.code, Some(0), "{}", run.err);
-    assert!(run.err.contains("the fit goes on"), "{}", run.err);
-    assert!(place.read("kept.nc") == place.read("whole.nc"));
-    // The folder of the model, of which the checkpoint keeps the chains.
-    let command = format!("{longer} --out sub/m.nc --checkpoint ck");
-    let run = vanished(&place, &command, "ck/start-1.bin");
+    longer(|times| {
+        let (fit, model) = whole(&place, times);
+        let command = format!("{fit} --out kept.nc --checkpoint sub");
+        let run = vanished(&place, &command, "sub/start-1.bin")?;
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        assert!(place.read("kept.nc") == model);
+        run.err.contains("the fit goes on").then_some(())
+    });
+}
+
+/// The checkpoint keeps the chains.
+#[test]
+fn a_folder_of_a_model_that_goes_away_is_named() {
+    let place = place();
+    let (command, model, run) = longer(|times| {
+        let (fit, model) = whole(&place, times);
+        let command = format!("{fit} --out sub/m.nc --checkpoint ck");
+        let run = vanished(&place, &command, "ck/start-1.bin")?;
+        (run.code != Some(0)).then_some((command, model, run))
+    });
     assert_eq!(run.code, Some(1), "{}", run.err);
     let last = run.err.lines().last().unwrap();
     assert!(last.contains("folder `sub` does not exist: create it first"), "{last}");
@@ -94,15 +121,32 @@ fn a_folder_that_goes_away_is_named() {
         "{}",
         run.err
     );
-    assert!(place.read("sub/m.nc") == place.read("whole.nc"));
-    // A sweep and a study have nothing left to go on from, and say what is missing.
-    for (command, ready) in [
-        ("sweep s.toml --out sub/w".to_string(), "sub/w/ledger.jsonl"),
-        (format!("{} --out sub/w", SBC.replace("--sims 6", "--sims 60")), "sub/w/ranks.csv"),
-    ] {
-        let run = vanished(&place, &command, ready);
+    assert!(place.read("sub/m.nc") == model);
+}
+
+/// A sweep and a study have nothing left to go on from: they stop at their next row, long before
+/// their end, and say what is missing.
+#[test]
+fn a_ledger_that_goes_away_is_named() {
+    let place = place();
+    let slow = SWEEP.split("[[keep]]").next().unwrap();
+    for ledger in ["ledger.jsonl", "ranks.csv"] {
+        let run = longer(|times| {
+            let command = match ledger {
+                "ranks.csv" => SBC.replace("--sims 6", &format!("--sims {}", 60 * times)),
+                _ => {
+                    let splits = format!("splits = {}", 20 * times);
+                    place.write("long.toml", slow.replace("splits = 4", &splits));
+                    "sweep long.toml".into()
+                }
+            };
+            let run =
+                vanished(&place, &format!("{command} --out sub/w"), &format!("sub/w/{ledger}"))?;
+            (run.code != Some(0)).then_some(run)
+        });
         let last = run.err.lines().last().unwrap();
-        assert_eq!(run.code, Some(1), "{command}: {}", run.err);
-        assert!(last.starts_with("gpfuse: ") && last.contains("`sub/w"), "{command}: {last}");
+        assert_eq!(run.code, Some(1), "{ledger}: {}", run.err);
+        let named = last.starts_with("gpfuse: ") && last.contains("`sub/w");
+        assert!(named && last.contains(ledger), "{last}");
     }
 }

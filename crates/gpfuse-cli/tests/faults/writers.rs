@@ -1,30 +1,28 @@
 //! Two processes that want to write the same thing at the same moment.
 
-use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, Run, check_refusal};
+use crate::common::{Place, check_refusal};
+use crate::running::{PATIENCE, Running};
 use crate::{FIT, SBC, SWEEP, place};
 
 /// Start a command twice at once: one of the two is refused while the other works on.
 fn one_works(place: &Place, command: &str, folder: &str) {
-    let mut both: Vec<Child> = (0..2).map(|_| place.command(command).spawn().unwrap()).collect();
+    let start = |_| Running::start(place.command(command));
+    let mut both: Vec<Running> = (0..2).map(start).collect();
     let begun = Instant::now();
     let first = loop {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{command}: both are at work");
-        if let Some(at) = both.iter_mut().position(|child| child.try_wait().unwrap().is_some()) {
+        assert!(begun.elapsed() < PATIENCE, "{command}: both are at work");
+        if let Some(at) = both.iter_mut().position(Running::over) {
             break both.remove(at);
         }
         sleep(Duration::from_millis(5));
     };
-    let run: Run = first.wait_with_output().unwrap().into();
+    let run = first.ended();
     let words = [&format!("`{folder}`") as &str, "another gpfuse is at work in this folder"];
     check_refusal(command, &run, 1, &words);
-    let mut other = both.remove(0);
-    assert_eq!(other.try_wait().unwrap(), None, "{command}: the other ended too");
-    other.kill().unwrap();
-    other.wait().unwrap();
+    assert!(!both[0].over(), "{command}: the other ended too");
 }
 
 #[test]
@@ -55,11 +53,11 @@ fn a_folder_that_is_being_removed_belongs_to_one() {
     for _ in 0..4 {
         let start = |_| {
             sleep(Duration::from_millis(30));
-            place.command(&command).spawn().unwrap()
+            Running::start(place.command(&command))
         };
-        let all: Vec<Child> = (0..5).map(start).collect();
+        let all: Vec<Running> = (0..5).map(start).collect();
         for child in all {
-            let run: Run = child.wait_with_output().unwrap().into();
+            let run = child.ended();
             match run.code {
                 Some(0) => done += 1,
                 _ => check_refusal(&command, &run, 1, &["another gpfuse is at work"]),
@@ -78,9 +76,9 @@ fn of_two_models_in_one_file_one_is_there() {
     (1..=2).for_each(|seed| drop(place.done(&fit(seed, &format!("{seed}.nc")))));
     let wanted = ["1.nc", "2.nc"].map(|name| place.read(name));
     for _ in 0..6 {
-        let start = |seed| place.command(&fit(seed, "both.nc")).spawn().unwrap();
+        let start = |seed| Running::start(place.command(&fit(seed, "both.nc")));
         for child in [start(1), start(2)] {
-            assert_eq!(Run::from(child.wait_with_output().unwrap()).code, Some(0));
+            assert_eq!(child.ended().code, Some(0));
         }
         assert!(wanted.contains(&place.read("both.nc")));
     }

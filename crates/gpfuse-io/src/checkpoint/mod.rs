@@ -32,7 +32,7 @@ use gpfuse::infer::map::Point;
 use gpfuse::infer::{ChainDraws, Keeper, Met};
 
 use crate::atomic::{WriteError, atomic_write};
-use crate::claim::{LOCK, claim, is_temporary, make, names};
+use crate::claim::{LOCK, claim, is_temporary, names};
 
 /// What the run is.
 const RUN: &str = "run.txt";
@@ -60,18 +60,19 @@ impl Checkpoint {
         warn: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Checkpoint, CheckpointError> {
         let path = || folder.display().to_string();
-        make(folder)?;
-        let there = || match fs::read_to_string(folder.join(RUN)) {
-            Ok(text) => Ok(Some(text)),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(CheckpointError::read(&folder.join(RUN), &e)),
-        };
-        if there()?.is_none() && names(folder).iter().any(|name| !passing(name)) {
+        // Before the folder is locked, so that one with other files gets none from here. By a single
+        // listing: between two looks, another run may make its files or remove them.
+        let all = names(folder);
+        if !all.iter().any(|name| name == RUN) && all.iter().any(|name| !passing(name)) {
             return Err(CheckpointError::Foreign { path: path() });
         }
         let lock = claim(folder)?;
-        // Read once more: another run may have been here before the folder was locked.
-        if let Some(difference) = there()?.and_then(|text| run.difference(&text)) {
+        let there = match fs::read_to_string(folder.join(RUN)) {
+            Ok(text) => Some(text),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+            Err(e) => return Err(CheckpointError::read(&folder.join(RUN), &e)),
+        };
+        if let Some(difference) = there.and_then(|text| run.difference(&text)) {
             return Err(CheckpointError::Other { path: path(), difference });
         }
         // Again where it is there already: a folder that cannot be written is known before the work.

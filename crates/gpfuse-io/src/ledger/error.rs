@@ -16,6 +16,12 @@ pub enum LedgerError {
     /// A file cannot be written: no space, no permission.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// What was written is no longer there.
+    #[error(
+        "`{folder}`: its file `{file}` was removed or replaced while this run wrote to it, and what \
+         stood there is lost: put it back if you can, and give the same command again"
+    )]
+    Gone { folder: String, file: String },
     /// A file cannot be read.
     #[error("`{path}`: cannot be read ({cause}): check the file and its permissions")]
     Read { path: String, cause: String },
@@ -70,6 +76,13 @@ impl LedgerError {
     pub(crate) fn read(path: &Path, cause: &io::Error) -> LedgerError {
         let cause = first_line(&cause.to_string());
         LedgerError::Read { path: path.display().to_string(), cause }
+    }
+
+    pub(super) fn gone(path: &Path) -> LedgerError {
+        let name = |part: &Path| part.display().to_string();
+        let folder = path.parent().map_or_else(String::new, name);
+        let file = path.file_name().map_or_else(String::new, |file| name(Path::new(file)));
+        LedgerError::Gone { folder, file }
     }
 
     pub(crate) fn write(path: &Path, cause: &io::Error) -> LedgerError {

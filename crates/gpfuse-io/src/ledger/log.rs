@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use gpfuse::sweep::Finished;
 
 use super::LedgerError;
+use crate::claim::is_at;
 use crate::guard::first_line;
 
 /// What a file of rows holds.
@@ -94,6 +95,10 @@ impl Log {
             // Should this fail as well, the next to open the file cuts it.
             let _ = self.file.set_len(self.length);
             return Err(fail(e));
+        }
+        // The system takes lines for a removed file as well, and drops them with it at the end.
+        if !is_at(&self.file, &self.path) {
+            return Err(LedgerError::gone(&self.path));
         }
         self.length += line.len() as u64;
         Ok(())

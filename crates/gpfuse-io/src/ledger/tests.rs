@@ -157,6 +157,27 @@ fn a_full_disk_is_an_error_of_the_row() {
     assert!(error.contains("/dev/full") && error.contains("the disk is full"), "{error}");
 }
 
+/// As by somebody who tidies up while a sweep runs.
+#[cfg(unix)]
+#[test]
+fn a_ledger_that_goes_away_is_an_error_of_the_row() {
+    let keys = file().keys();
+    let outer = tempfile::tempdir().unwrap();
+    let path = outer.path().join("runs");
+    for replaced in [false, true] {
+        let mut ledger = Ledger::open(&path, &file()).unwrap();
+        ledger.record(row(&keys[0])).unwrap();
+        fs::remove_dir_all(&path).unwrap();
+        if replaced {
+            drop(Ledger::open(&path, &file()).unwrap());
+        }
+        let error = ledger.record(row(&keys[1])).unwrap_err().to_string();
+        let named = format!("`{}`: its file `ledger.jsonl` was removed", path.display());
+        assert!(error.starts_with(&named), "{error}");
+        assert_eq!(ledger.rows().len(), 1);
+    }
+}
+
 #[test]
 fn parts_are_joined_once_each() {
     let parts = [folder(&[0, 3, 1]), folder(&[2, 3])];

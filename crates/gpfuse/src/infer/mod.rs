@@ -25,6 +25,7 @@ pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
 pub use keep::{Keeper, Met, Nothing};
 pub use kernel::Kernel;
+pub(crate) use monitor::Muted;
 pub use monitor::{ChainProgress, Monitor, Quiet};
 pub use settings::{Checked, Metric, Sampler, Settings, Start};
 

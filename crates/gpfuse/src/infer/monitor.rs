@@ -47,7 +47,7 @@ pub struct Quiet;
 impl Monitor for Quiet {}
 
 /// Shows and keeps nothing of a run within a run, but passes on its cancellation.
-pub(super) struct Muted<'a>(pub(super) &'a dyn Monitor);
+pub(crate) struct Muted<'a>(pub(crate) &'a dyn Monitor);
 
 impl Monitor for Muted<'_> {
     fn cancelled(&self) -> bool {
