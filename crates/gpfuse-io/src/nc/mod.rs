@@ -2,6 +2,7 @@
 
 mod error;
 mod read;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod write;

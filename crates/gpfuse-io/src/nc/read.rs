@@ -6,8 +6,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use netcdf_reader::{NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable};
+use netcdf_reader::{
+    BytesStorage, NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable,
+};
 
+use super::storage::Guarded;
 use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
 use crate::guard::{first_line, guarded};
 
@@ -110,7 +113,8 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         chunk_cache_bytes: 0,
         ..defaults
     };
-    let file = NcFile::from_owner(bytes, options)?;
+    let storage = Guarded(BytesStorage::from_owner(bytes));
+    let file = NcFile::from_storage_with_options(Arc::new(storage), options)?;
     let root = file.root_group()?;
     let stored = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {
         (None, None) => return Err(Wrong::Foreign),

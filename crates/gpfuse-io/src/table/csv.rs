@@ -76,14 +76,7 @@ impl Text<'_> {
             let Ok(name) = str::from_utf8(cell) else {
                 return Err(TableError::HeaderNotUtf8 { path: path() });
             };
-            // A NUL means text in UTF-16, and others no text at all.
-            if let Some(odd) = name.chars().find(|c| c.is_control() && !c.is_whitespace()) {
-                let (column, character) = (i + 1, odd.escape_debug().to_string());
-                return Err(TableError::HeaderControl { path: path(), column, character });
-            }
-            // A byte-order mark that was written twice is not a part of the name either.
-            let around = |c: char| c.is_whitespace() || c == '\u{feff}';
-            header.push(name.trim_matches(around).to_owned());
+            header.push(super::name::name(self.path, i, name)?);
         }
         let expected = if self.separator == b',' { "commas" } else { "tabs" };
         if let [name] = header.as_slice()

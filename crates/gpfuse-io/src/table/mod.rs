@@ -4,6 +4,7 @@ mod csv;
 mod error;
 #[cfg(feature = "parquet")]
 mod footer;
+mod name;
 #[cfg(feature = "parquet")]
 mod pages;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]

@@ -12,6 +12,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::error::{Place, TableError, show};
+use super::name::name;
 use super::pages::{self, Refused};
 use super::select::select;
 use super::{Table, footer};
@@ -62,7 +63,8 @@ impl<'a> Source<'a> {
         let copy = file.try_clone().map_err(|cause| super::failure(path, &cause))?;
         let reader = SerializedFileReader::new(copy).or_else(|e| damaged(path, &e.to_string()))?;
         let kinds = reader.metadata().file_metadata().schema_descr().columns().to_vec();
-        let header = kinds.iter().map(|kind| kind.path().string().trim().to_owned()).collect();
+        let names = kinds.iter().map(|kind| kind.path().string()).enumerate();
+        let header = names.map(|(i, text)| name(path, i, &text)).collect::<Result<_, _>>()?;
         for group in reader.metadata().row_groups() {
             for column in group.columns() {
                 let (start, size) = column.byte_range();
