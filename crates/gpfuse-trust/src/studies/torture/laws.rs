@@ -31,7 +31,8 @@ pub(super) fn broken(mixture: &Mixture, scale: f64) -> Option<String> {
             }
             last = p;
             let other = mixture.survival(y);
-            if !((p + other - 1.0).abs() <= 1e-10) {
+            let sum = p + other;
+            if sum.is_nan() || (sum - 1.0).abs() > 1e-10 {
                 return Some(format!("at {y:e} the tails {p:e} and {other:e} do not sum to 1"));
             }
             let density = mixture.log_density(y);
