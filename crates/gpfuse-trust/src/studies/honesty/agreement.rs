@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn new_runs_without_a_pair_are_not_run() {
         let new = good(Method::Bhs, 2, 1.0, 0.1);
-        assert_eq!(repeated(&two(0.1), &[new.clone()]).outcome, Met);
+        assert_eq!(repeated(&two(0.1), std::slice::from_ref(&new)).outcome, Met);
         assert_eq!(repeated(&two(0.01), &[Outcome { nlpd: 2.0, ..new.clone() }]).outcome, Missed);
         let alone = repeated(&[], &[new]);
         assert_eq!(alone.outcome, NotRun);
