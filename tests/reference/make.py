@@ -8,11 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import arviz as az
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
@@ -20,6 +17,8 @@ from model import banks, fused, model
 from numpyro.infer import MCMC, NUTS
 from numpyro.infer.util import log_density
 from problems import PROBLEMS
+
+numpyro.enable_x64()
 
 CHAINS, KEPT = 10, 1000
 

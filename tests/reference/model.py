@@ -33,7 +33,7 @@ def bank_at(values, name, mean, x, basis):
     """The functions of a bank at x, (count, rows)."""
     phi, w = features(x, basis)
     var, ell = values[f"{name}_var"][:, None], values[f"{name}_ell"][:, None]
-    # sqrt(S(w)), the root taken factor by factor: that of a product that underflows has no gradient.
+    # sqrt(S(w)), factor by factor: the root of a product that underflows has no gradient.
     scale = jnp.sqrt(var * ell) * (2 * jnp.pi) ** 0.25 * jnp.exp(-0.25 * (ell * w) ** 2)
     return mean + (scale * values[f"{name}_theta"]) @ phi.T
 

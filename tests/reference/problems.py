@@ -19,7 +19,10 @@ GIVEN = {
 # Inputs without data where the fused density is looked at, targets whose log density is taken
 # there, and what the experts say.
 PLACES = {"x": [-0.75, 0.05, 1.2], "y": [0.5, 0.3, -0.9]}
-GIVEN_AT_PLACES = {"mean": [[0.8, 0.25, 0.5], [-0.1, -0.15, -0.7]], "sd": [[0.5, 0.7, 1.1], [0.9, 0.6, 0.5]]}
+GIVEN_AT_PLACES = {
+    "mean": [[0.8, 0.25, 0.5], [-0.1, -0.15, -0.7]],
+    "sd": [[0.5, 0.7, 1.1], [0.9, 0.6, 0.5]],
+}
 
 
 def basis(size):
@@ -28,7 +31,14 @@ def basis(size):
 
 def given(method):
     places = PLACES | {"given": GIVEN_AT_PLACES}
-    return {"method": method, "basis": basis(5), "x": X12, "y": Y12, "given": GIVEN, "places": places}
+    return {
+        "method": method,
+        "basis": basis(5),
+        "x": X12,
+        "y": Y12,
+        "given": GIVEN,
+        "places": places,
+    }
 
 
 def joint(method, size, y):
