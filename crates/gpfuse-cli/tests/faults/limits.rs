@@ -20,7 +20,7 @@ fn with_memory(place: &Place, kilobytes: usize, command: &str) -> (i32, String) 
 }
 
 /// From what does not even start to what is enough, in small steps: each run ends with the same model,
-/// or says what is wrong and leaves no model; and what is kept is good for the next one.
+/// or says what is wrong and leaves none or a whole one; and what is kept is good for the next one.
 #[test]
 fn too_little_memory_ends_with_words() {
     let place = place();
@@ -33,10 +33,14 @@ fn too_little_memory_ends_with_words() {
     for size in (needed..needed + 12_000).step_by(500) {
         let (code, err) = with_memory(&place, size, &command);
         assert!(code != 124, "{size} kB: it hangs: {err}");
-        assert_eq!(place.path("n.nc").exists(), code == 0, "{size} kB: {code}: {err}");
-        if code == 0 {
-            assert!(place.read("n.nc") == model, "{size} kB");
+        // Memory may run out after the model was written: then it is whole.
+        let there = place.path("n.nc").exists();
+        assert!(there || code != 0, "{size} kB: {err}");
+        if there {
+            assert!(place.read("n.nc") == model, "{size} kB: {code}: {err}");
             std::fs::remove_file(place.path("n.nc")).unwrap();
+        }
+        if code == 0 {
             done += 1;
         } else {
             // The program's own words, or those of Rust or of the C library about memory.
