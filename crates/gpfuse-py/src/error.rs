@@ -12,7 +12,9 @@ pub(crate) fn of(error: Error) -> PyErr {
         Error::Setting { .. } | Error::Data(_) | Error::Shape { .. } => {
             PyValueError::new_err(error.to_string())
         }
-        Error::Worker(_) | Error::Sampling(_) => PyRuntimeError::new_err(error.to_string()),
+        Error::Worker(_) | Error::Memory(_) | Error::Sampling(_) => {
+            PyRuntimeError::new_err(error.to_string())
+        }
     }
 }
 

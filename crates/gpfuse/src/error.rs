@@ -27,6 +27,9 @@ pub enum Error {
     /// A thread of the library failed: a fault of the program, not of the user.
     #[error("a worker thread failed: {0}")]
     Worker(String),
+    /// There is too little memory.
+    #[error("sampling: {0}")]
+    Memory(String),
     /// Inference could not start or had to stop.
     #[error("sampling: {0}")]
     Sampling(String),

@@ -129,7 +129,7 @@ fn drive<M: Math, S: NutsRsSettings>(
     let room = length.draws.saturating_mul(start.len());
     if out.values.try_reserve_exact(room).is_err() {
         let (draws, dim) = (length.draws, start.len());
-        return Err(Error::Sampling(format!(
+        return Err(Error::Memory(format!(
             "{draws} draws of {dim} parameters do not fit in memory: use fewer draws"
         )));
     }

@@ -58,7 +58,7 @@ pub(super) fn find<D: Density + Sync>(
             let mut point = first(density, prior, settings.seed, i, climbs, monitor)?;
             let pilots = !matches!(settings.start, Start::Prior | Start::Map);
             if pilots && !mode && each > 1 {
-                point = pilot(density, point, settings, i, monitor);
+                point = pilot(density, point, settings, i, monitor)?;
             }
             // Asked after the work: what a cancelled run cut short is not an end.
             if !monitor.cancelled() {
@@ -119,7 +119,7 @@ fn pilot<D: Density>(
     settings: &Checked,
     index: usize,
     monitor: &dyn Monitor,
-) -> Point {
+) -> Result<Point> {
     let draws = (settings.start_steps / 4).max(1);
     let warmup = settings.start_steps.saturating_sub(draws).max(10);
     let mut length = Length::new(warmup, draws, settings);
@@ -131,12 +131,14 @@ fn pilot<D: Density>(
     match run(index, density.clone(), &point.q, length, settings, rng, &quiet) {
         Ok(chain) if !chain.stats.is_empty() => {
             let count = chain.stats.len();
-            Point {
+            Ok(Point {
                 q: chain.values[(count - 1) * point.q.len()..].to_vec(),
                 logp: chain.stats.iter().map(|s| s.lp).sum::<f64>() / count as f64,
-            }
+            })
         }
+        // A run with more memory would have gone on from elsewhere.
+        Err(e @ Error::Memory(_)) => Err(e),
         // Its own height is no measure: that of a mode is above all typical sets.
-        _ => Point { logp: point.logp.min(f64::MIN), ..point },
+        _ => Ok(Point { logp: point.logp.min(f64::MIN), ..point }),
     }
 }

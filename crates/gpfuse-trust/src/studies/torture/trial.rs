@@ -108,7 +108,7 @@ impl Trial {
             Error::Shape { what, expected, found } => {
                 ("shape", ![what, expected, found].iter().any(|t| t.is_empty()))
             }
-            Error::Sampling(text) => ("sampling", text.contains(' ')),
+            Error::Sampling(text) | Error::Memory(text) => ("sampling", text.contains(' ')),
             Error::Worker(text) => {
                 self.breaks(Law::NoPanic, text.clone());
                 ("worker", true)
