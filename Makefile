@@ -5,8 +5,8 @@ VENV := target/venv
 
 .PHONY: test python arviz1 browser kill other-sets check audit trust golden bench protocol levers versus clean
 
-# The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and experts from real scikit-learn, then the
-# Python package, then the library's tests on the other instruction sets of this machine.
+# The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and
+# experts from real scikit-learn, then the Python package, then the library's tests on the other instruction sets of this machine.
 test: $(VENV)/ready
 	$(CARGO) test --release --workspace --exclude gpfuse-py
 	$(VENV)/bin/python tests/arviz_open.py target/release/gpfuse
@@ -51,9 +51,11 @@ tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 kill:
 	$(CARGO) test --release -p gpfuse-cli --test sweep -- --ignored the_killed_paper
 
-# The studies behind docs/trust.md, and their page; their short forms are among the tests.
+# The studies behind docs/trust.md, and their page; their short forms are among the tests. All crates
+# are built with the features that their tests have, so that none is built twice.
 trust:
-	$(CARGO) run --release -p gpfuse-trust -- --out target/trust
+	$(CARGO) build --release --workspace --exclude gpfuse-py
+	target/release/gpfuse-trust --out target/trust
 
 # Licences, sources and advisories of all that is linked.
 audit:
