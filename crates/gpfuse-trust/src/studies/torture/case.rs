@@ -65,6 +65,12 @@ impl Case {
         Case { settings, inputs, x, y, said }
     }
 
+    /// The inputs of some of the rows, row-major.
+    pub(super) fn rows(&self, rows: &[usize]) -> Vec<f64> {
+        let own = |r: &usize| &self.x[r * self.inputs..(r + 1) * self.inputs];
+        rows.iter().flat_map(own).copied().collect()
+    }
+
     /// What experts made elsewhere say at some of the rows, if there are any.
     pub(super) fn said(&self, rows: &[usize]) -> gpfuse::Result<Option<Predictions>> {
         let pick = |all: &[Vec<f64>]| -> Vec<Vec<f64>> {

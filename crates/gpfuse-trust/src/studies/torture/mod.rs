@@ -4,6 +4,7 @@ mod case;
 mod foretell;
 mod laws;
 mod numbers;
+mod phase;
 mod slope;
 mod trial;
 
@@ -63,7 +64,7 @@ fn findings(all: &[Trial]) -> Vec<Finding> {
     let kinds: Vec<String> = kinds.iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let (points, lost) = (sum(|t| t.points), sum(|t| t.not_finite));
     let (agree, differ) = (sum(|t| t.agree), sum(|t| t.differ));
-    let (unresolved, waves) = (sum(|t| t.unresolved), sum(|t| t.waves));
+    let unresolved = sum(|t| t.unresolved);
     let (predicted, away, range) =
         (sum(|t| t.predicted), sum(|t| t.unpredicted), sum(|t| t.out_of_range));
     let first = all.iter().find_map(|t| t.range.as_ref().map(|text| (t.number, text)));
@@ -98,9 +99,9 @@ fn findings(all: &[Trial]) -> Vec<Finding> {
                 of: "gradients compared",
                 part: COMPARED,
                 done: agree + differ,
-                all: agree + differ + unresolved + waves,
+                all: agree + differ + unresolved,
             },
-            format!("{agree} agree, of {unresolved} differences say nothing, {waves} have waves"),
+            format!("{agree} agree, of {unresolved} differences say nothing"),
         ),
         law(
             all,
@@ -168,11 +169,12 @@ fn law(all: &[Trial], law: Law, claim: &str, floor: Floor, counts: String) -> Fi
         Law::Error => "an error names its setting or its data",
         Law::Density => "at four prior draws, plain and collapsed",
         Law::Gradient => {
-            "along a random direction, to 1e-4, in one of ten models; waves are those that the shortest \
-             step sees beyond a rounding of 1e-13, where inputs are huge beside the lengthscale"
+            "along a random direction, to 1e-4, in one of ten models; differences say nothing where every \
+             step is too short for rounding or too long for how the density turns, as where inputs are \
+             huge beside the lengthscale and no scaling was asked for"
         }
         Law::Predictive => {
-            "of the fit and of prior draws, at rows of the table and up to 1e6 scales away: finite mean, \
+            "of the fit and of prior draws of a finite density, at rows of the table and up to 1e6 scales away: finite mean, \
              positive variance, ordered quantiles, a distribution function that rises from 0 to 1 over \
              1e15 scales, no density that is not a number"
         }
@@ -204,8 +206,8 @@ mod tests {
         let refused = Trial { refused: Some("data"), ..Trial::default() };
         assert_eq!(missed(&vec![refused; 10]), 4);
         assert_eq!(missed(&[]), 5);
-        let waves = Trial { agree: 1, waves: 3, ..whole() };
-        assert_eq!(missed(&vec![waves; 10]), 1);
+        let blind = Trial { agree: 1, unresolved: 3, ..whole() };
+        assert_eq!(missed(&vec![blind; 10]), 1);
         let range = Trial { predicted: 10, out_of_range: 6, ..whole() };
         assert_eq!(missed(&vec![range; 10]), 1);
     }

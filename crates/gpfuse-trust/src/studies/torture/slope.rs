@@ -7,25 +7,14 @@ use gpfuse::infer::Density;
 pub(super) enum Slope {
     /// It is right.
     Agrees,
-    /// No step is both short enough for the curvature and long enough for rounding.
+    /// No step is both short enough for the density's turns and long enough for rounding.
     Unresolved,
-    /// A shorter step sees what a longer one does not: see [`FINEST`].
-    Waves,
     /// It is wrong: the differences, and the gradient.
     Differs(f64, f64),
 }
 
 /// Steps that are tried, the longest first.
 const STEPS: [f64; 6] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
-
-/// The step that must not contradict what a longer one tells. Where inputs are huge beside the
-/// lengthscale, waves of 1e10 turns per unit ride on a smooth density: longer steps see only the
-/// density, the gradient sees the waves as well, and a shorter step begins to.
-const FINEST: f64 = 1e-8;
-
-/// The relative rounding of a density beyond which only waves make the finest difference another one.
-/// Ten times that of the other steps: to take rounding for waves would excuse a wrong gradient.
-const NOISE: f64 = 1e-13;
 
 /// A step tells where two differences of it agree to this.
 const TELLS: f64 = 1e-6;
@@ -35,8 +24,9 @@ const AGREES: f64 = 1e-4;
 
 /// Compare the gradient at `q` with central differences along `way`, of length one. With
 /// `D(h) = (f(q + h way) - f(q - h way)) / 2h`, `(4 D(h/2) - D(h)) / 3` has an error of order h^4;
-/// a step tells where the extrapolations from h and h/2 agree and rounding is below that.
-pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slope {
+/// a step tells where the extrapolations from h and h/2 agree, rounding is below that, and it is no longer
+/// than `longest`: a step over many waves can look smooth, and the gradient sees the wave that it is on.
+pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64], longest: f64) -> Slope {
     let mut grad = vec![0.0; q.len()];
     let Ok(value) = density.logp(q, &mut grad) else { return Slope::Unresolved };
     let own: f64 = grad.iter().zip(way).map(|(g, w)| g * w).sum();
@@ -45,7 +35,7 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slo
         let moved: Vec<f64> = q.iter().zip(way).map(|(q, w)| q + step * w).collect();
         density.logp(&moved, &mut room).unwrap_or(f64::NAN)
     };
-    for step in STEPS {
+    for step in STEPS.into_iter().filter(|step| *step <= longest) {
         let mut slope = |h: f64| (at(h) - at(-h)) / (2.0 * h);
         let (one, half, quarter) = (slope(step), slope(step / 2.0), slope(step / 4.0));
         let (long, short) = ((4.0 * half - one) / 3.0, (4.0 * quarter - half) / 3.0);
@@ -57,10 +47,7 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64]) -> Slo
             if (short - own).abs() <= AGREES * scale {
                 return Slope::Agrees;
             }
-            // Two values that are wrong by so much each, over two steps.
-            let unsure = NOISE * value.abs() / FINEST;
-            let waves = (slope(FINEST) - short).abs() > AGREES * scale + unsure;
-            return if waves { Slope::Waves } else { Slope::Differs(short, own) };
+            return Slope::Differs(short, own);
         }
     }
     Slope::Unresolved
@@ -119,24 +106,29 @@ mod tests {
         }
     }
 
+    /// At a place where long steps see the line alone, and agree.
     #[test]
-    fn a_wave_on_a_line_is_told_from_a_wrong_gradient() {
-        assert_eq!(compare(&mut Wave, &[1e-9], &[1.0]), Slope::Waves);
+    fn steps_over_waves_do_not_tell() {
+        let at = |longest| compare(&mut Wave, &[1e-9], &[1.0], longest);
+        assert!(matches!(at(f64::INFINITY), Slope::Differs(..)), "{:?}", at(f64::INFINITY));
+        assert_eq!(at(1e-10), Slope::Unresolved);
     }
 
-    /// Nothing is random: the noise is a function of the place. Were rounding taken to be 1e-14, it
-    /// would pass for waves at these places.
+    /// Nothing is random: the noise is a function of the place.
     #[test]
     fn a_wrong_gradient_is_not_excused_by_rounding() {
         for i in 0..100 {
-            let found = compare(&mut Noisy, &[0.3 + 0.01 * f64::from(i)], &[1.0]);
+            let found = compare(&mut Noisy, &[0.3 + 0.01 * f64::from(i)], &[1.0], f64::INFINITY);
             assert!(matches!(found, Slope::Differs(..)), "place {i}: {found:?}");
         }
     }
 
     #[test]
     fn a_wrong_gradient_differs() {
-        assert_eq!(compare(&mut Quartic(1.0), &[0.7], &[1.0]), Slope::Agrees);
-        assert!(matches!(compare(&mut Quartic(1.001), &[0.7], &[1.0]), Slope::Differs(..)));
+        for longest in [f64::INFINITY, 1e-3] {
+            let of = |factor| compare(&mut Quartic(factor), &[0.7], &[1.0], longest);
+            assert_eq!(of(1.0), Slope::Agrees);
+            assert!(matches!(of(1.001), Slope::Differs(..)), "{:?}", of(1.001));
+        }
     }
 }

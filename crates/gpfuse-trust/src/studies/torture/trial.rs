@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::case::Case;
 use super::numbers::normal;
+use super::phase;
 use super::slope::{Slope, compare};
 
 /// Prior draws at which the density is looked at.
@@ -48,12 +49,11 @@ pub(super) struct Trial {
     /// Densities evaluated, and those that were not finite.
     pub(super) points: usize,
     pub(super) not_finite: usize,
-    /// Gradients that agree with differences, those that do not, those of which differences say
-    /// nothing, and those with waves that only the shortest step sees.
+    /// Gradients that agree with differences, those that do not, and those of which differences say
+    /// nothing.
     pub(super) agree: usize,
     pub(super) differ: usize,
     pub(super) unresolved: usize,
-    pub(super) waves: usize,
     /// Predictive densities, and how many were refused far from the table.
     pub(super) predicted: usize,
     pub(super) unpredicted: usize,
@@ -125,29 +125,41 @@ impl Trial {
         if fitted.draws.iter().flatten().any(|v| !v.is_finite()) {
             self.breaks(Law::Density, "a draw is not finite".into());
         }
-        let posterior = posterior(case, fitted)?;
+        let mut posterior = posterior(case, fitted)?;
         let prior: Vec<Vec<f64>> =
             (0..POINTS).map(|_| fitted.model.prior_draw(|| normal(rng))).collect();
-        self.evaluate(&mut posterior.clone(), prior.iter().cloned(), rng);
-        if let Ok(collapsed) = Collapsed::new(posterior) {
+        // A step moves no phase by more than a radian.
+        let x = fitted.scaler.scale_inputs(&case.rows(&fitted.rows));
+        let longest: Vec<f64> =
+            prior.iter().map(|q| phase::largest(&fitted.model, &x, q).recip()).collect();
+        self.evaluate(&mut posterior.clone(), prior.iter().cloned(), &longest, rng);
+        if let Ok(collapsed) = Collapsed::new(posterior.clone()) {
             let short: Vec<Vec<f64>> = prior.iter().map(|q| collapsed.shorten(q)).collect();
-            self.evaluate(&mut collapsed.clone(), short.into_iter(), rng);
+            self.evaluate(&mut collapsed.clone(), short.into_iter(), &longest, rng);
         }
-        let stats = vec![Stat::default(); POINTS];
-        let chain = ChainDraws { values: prior.concat(), stats };
-        let prior = Draws::new(fitted.model.dim(), POINTS, vec![chain])?;
-        let prior = Predictor::new(fitted.model.clone(), &prior, fitted.scaler.target);
-        self.predict(case, fitted, &[fitted.predictor(), prior], rng)
+        // No chain draws a point at which its density is no number.
+        let mut room = vec![0.0; fitted.model.dim()];
+        let kept: Vec<Vec<f64>> =
+            prior.into_iter().filter(|q| posterior.logp(q, &mut room).is_ok()).collect();
+        let stats = vec![Stat::default(); kept.len()];
+        let mut by = vec![fitted.predictor()];
+        if !kept.is_empty() {
+            let chain = ChainDraws { values: kept.concat(), stats };
+            let kept = Draws::new(fitted.model.dim(), kept.len(), vec![chain])?;
+            by.push(Predictor::new(fitted.model.clone(), &kept, fitted.scaler.target));
+        }
+        self.predict(case, fitted, &by, rng)
     }
 
     fn evaluate(
         &mut self,
         density: &mut impl Density,
         points: impl Iterator<Item = Vec<f64>>,
+        longest: &[f64],
         rng: &mut ChaCha8Rng,
     ) {
         let mut grad = vec![f64::NAN; density.dim()];
-        for q in points {
+        for (q, longest) in points.zip(longest) {
             self.points += 1;
             match density.logp(&q, &mut grad) {
                 Ok(logp) if logp.is_finite() && grad.iter().all(|g| g.is_finite()) => {}
@@ -159,10 +171,9 @@ impl Trial {
                 let way: Vec<f64> = q.iter().map(|_| normal(rng)).collect();
                 let length = way.iter().map(|v| v * v).sum::<f64>().sqrt();
                 let way: Vec<f64> = way.iter().map(|v| v / length).collect();
-                match compare(density, &q, &way) {
+                match compare(density, &q, &way, *longest) {
                     Slope::Agrees => self.agree += 1,
                     Slope::Unresolved => self.unresolved += 1,
-                    Slope::Waves => self.waves += 1,
                     Slope::Differs(by, own) => {
                         self.differ += 1;
                         self.breaks(Law::Gradient, format!("{own:e}, by differences {by:e}"));
@@ -178,8 +189,7 @@ fn posterior(case: &Case, fitted: &Fitted) -> gpfuse::Result<Posterior> {
     if let Some(data) = &fitted.data {
         return Posterior::new(fitted.model.clone(), data.clone());
     }
-    let own = |r: &usize| &case.x[r * case.inputs..(r + 1) * case.inputs];
-    let x: Vec<f64> = fitted.rows.iter().flat_map(own).copied().collect();
+    let x = case.rows(&fitted.rows);
     let y: Vec<f64> = fitted.rows.iter().map(|r| fitted.scaler.target.apply(case.y[*r])).collect();
     let data = Data::new(&fitted.scaler.scale_inputs(&x), case.inputs, &y)?;
     let said = case.said(&fitted.rows)?;
