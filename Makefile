@@ -2,8 +2,13 @@
 CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
+TOOLS := target/tools/bin
+WITH_TOOLS := PATH="$(CURDIR)/$(TOOLS):$$PATH"
+cargo-deny := 0.20.2
+cargo-audit := 0.22.2
+cargo-fuzz := 0.13.2
 
-.PHONY: test python arviz1 browser kill other-sets check audit trust golden bench protocol levers versus clean
+.PHONY: test python arviz1 browser kill other-sets check audit tools trust golden bench protocol levers versus clean
 
 # The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and
 # experts from real scikit-learn, then the Python package, then the library's tests on the other instruction sets of this machine.
@@ -52,15 +57,23 @@ kill:
 	$(CARGO) test --release -p gpfuse-cli --test sweep -- --ignored the_killed_paper
 
 # The studies behind docs/trust.md, and their page; their short forms are among the tests. All crates
-# are built with the features that their tests have, so that none is built twice.
+# are built with the features that their tests have, so that none is built twice. Without the network the
+# tools may be missing: the page then says what was not run.
 trust:
+	-$(MAKE) --keep-going tools
 	$(CARGO) build --release --workspace --exclude gpfuse-py
-	target/release/gpfuse-trust --out target/trust
+	$(WITH_TOOLS) target/release/gpfuse-trust --out target/trust
 
 # Licences, sources and advisories of all that is linked.
-audit:
-	$(CARGO) deny check
-	$(CARGO) audit
+audit: tools
+	$(WITH_TOOLS) $(CARGO) deny check
+	$(WITH_TOOLS) $(CARGO) audit
+
+# What these two need of cargo, kept in this folder. Not optimised: they are built more than they run.
+tools: $(addprefix $(TOOLS)/,cargo-deny cargo-audit cargo-fuzz)
+
+$(TOOLS)/%:
+	$(CARGO) install --quiet --locked --debug --root target/tools $*@$($*)
 
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check

@@ -77,7 +77,7 @@ fn run(args: &Args) -> anyhow::Result<bool> {
 /// Run a study, say what it found, and keep it.
 fn perform(study: &Study, run: &Run) -> anyhow::Result<Record> {
     println!("{}", study.title);
-    let record = study.record(run).with_context(|| format!("study `{}`", study.name))?;
+    let record = study.record(run);
     for finding in &record.findings {
         let outcome = format!("{:?}", finding.outcome).to_lowercase();
         println!(

@@ -7,6 +7,9 @@ use gpfuse_report::page::{Album, Page};
 
 use crate::{Finding, Outcome, Record, Study};
 
+/// All studies in full may take so long on two cores.
+const MINUTES: f64 = 40.0;
+
 /// Write the page of some studies with their records; a study without one was not run.
 pub fn write(out: &Path, all: &[(&Study, Option<Record>)]) -> anyhow::Result<()> {
     let mut album = Album::default();
@@ -56,12 +59,37 @@ fn overview(all: &[(&Study, Option<Record>)]) -> Section {
         Column::number("Not run"),
         Column::unit("Time", "s"),
     ];
-    let rows = all.iter().map(row).collect();
+    let mut rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
+    rows.push(whole(all));
     Section::new("overview", "All studies").with(table(
         "The studies and how many targets each met",
         columns,
         rows,
     ))
+}
+
+/// The last row: all findings, and whether the full forms together were fast enough.
+fn whole(all: &[(&Study, Option<Record>)]) -> Vec<Cell> {
+    let records: Vec<&Record> = all.iter().flat_map(|(_, record)| record).collect();
+    let (met, missed, left) = records
+        .iter()
+        .map(|record| counts(&record.findings))
+        .fold((0, 0, 0), |(met, missed, left), own| (met + own.0, missed + own.1, left + own.2));
+    let seconds: f64 = records.iter().map(|record| record.seconds).sum();
+    let full = records.len() == all.len() && !records.iter().any(|record| record.short);
+    let state = match full {
+        true if seconds < 60.0 * MINUTES => Cell::verdict("in time", "seen"),
+        true => Cell::verdict("too slow", "not-seen"),
+        false => Cell::words("–"),
+    };
+    vec![
+        Cell::words(format!("All of them (target: below {MINUTES} minutes on two cores)")),
+        state,
+        Cell::count(met),
+        Cell::count(missed),
+        Cell::count(left),
+        Cell::fixed(Some(seconds), 0),
+    ]
 }
 
 fn section(study: &Study, record: Option<&Record>) -> Section {

@@ -56,7 +56,7 @@ pub struct Study {
     pub title: &'static str,
     /// What is asked and how, for a reader of the page.
     pub about: &'static str,
-    /// The work. An error is of the machine, not of gpfuse.
+    /// The work.
     pub run: fn(&Run) -> anyhow::Result<Vec<Finding>>,
     /// What there is to see.
     pub figures: Figures,
@@ -88,14 +88,17 @@ pub struct Record {
 }
 
 impl Study {
-    /// Run the study.
-    pub fn record(&self, run: &Run) -> anyhow::Result<Record> {
+    /// Run the study. An error is a finding too, so that the other studies go on.
+    pub fn record(&self, run: &Run) -> Record {
         let begun = Instant::now();
-        let findings = (self.run)(run)?;
+        let findings = (self.run)(run).unwrap_or_else(|error| {
+            let claim = "The study can be run";
+            vec![Finding::new(claim, "to its end, without an error", format!("{error:#}"), false)]
+        });
         let seconds = begun.elapsed().as_secs_f64();
         let version = env!("CARGO_PKG_VERSION").into();
         let (study, seed, short) = (self.name.into(), run.seed, run.short);
-        Ok(Record { study, version, seed, short, seconds, findings })
+        Record { study, version, seed, short, seconds, findings }
     }
 }
 
