@@ -17,9 +17,10 @@ pub(super) const STUDY: Study = Study {
     about: "Random changes of real files, guided by which code they reach, are read as a user's file \
             would be: tables as CSV and Parquet, model files, settings, and what gpfuse finds in \
             its own folders. No input may end the program or take more than 16 bytes of memory per \
-            byte (and 1 MiB); what is read must be the same after it was written, and a model that \
+            byte, and 1 MiB; what is read must be the same after it was written, and a model that \
             is read must predict. Where a format packs numbers, as Parquet and gzip do, the bound is on \
-            what is unpacked, and that is bounded by the size of the file.",
+            what is unpacked, and that is bounded by the size of the file: of Parquet 1,024 bytes of \
+            numbers are unpacked per byte, and 64 MiB from any file.",
     run,
     figures: none,
 };
@@ -130,7 +131,7 @@ fn fresh(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let there = Command::new("cargo").args(["fuzz", "--version"]).output();
     let command = format!("fuzz/run --cpu-minutes {FRESH:.2}");
     if !there.is_ok_and(|said| said.status.success()) {
-        let why = "needs cargo-fuzz: run `cargo install cargo-fuzz`";
+        let why = "needs cargo-fuzz: `make tools` makes it possible";
         let target = "0 crashes".to_string();
         let claim = |what| format!("{what}, fresh");
         return Ok(TARGETS

@@ -48,7 +48,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
 fn deny() -> anyhow::Result<Finding> {
     let (claim, target) = ("`cargo deny`: licences and sources", "clean");
     if !cargo_has("deny") {
-        return Ok(Finding::not_run(claim, target, "`cargo install cargo-deny` makes it possible"));
+        return Ok(Finding::not_run(claim, target, "`make tools` makes it possible"));
     }
     let said = cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"], &[])?;
     Ok(Finding::new(claim, target, said.last(), said.good)
@@ -59,11 +59,7 @@ fn deny() -> anyhow::Result<Finding> {
 fn audit() -> anyhow::Result<Finding> {
     let (claim, target) = ("`cargo audit`: known advisories", "no vulnerability, nothing unsound");
     if !cargo_has("audit") {
-        return Ok(Finding::not_run(
-            claim,
-            target,
-            "`cargo install cargo-audit` makes it possible",
-        ));
+        return Ok(Finding::not_run(claim, target, "`make tools` makes it possible"));
     }
     let copy = std::env::var(COPY).ok();
     let mut args = vec!["audit", "--deny", "unsound", "--deny", "yanked"];
