@@ -129,6 +129,12 @@ impl Mixture<'_> {
             return Some(Grid { center: 0.0, width: 1.0, count: 0 });
         }
         let grid = self.rough(parts);
+        // Components narrower than the rounding of their means, all at one point, are no farther apart
+        // than that.
+        if grid.width == 0.0 {
+            let little = f64::EPSILON * grid.center.abs() <= most;
+            return little.then_some(Grid { count: 0, ..grid });
+        }
         // Of the terms beyond number k there remain less than the bounds at `t_k` over k, where
         // a bound leaves out all phases.
         let left = |k: usize| {

@@ -64,7 +64,8 @@ impl Measure {
     /// independent draws times both weights.
     pub(super) fn distances(&self, other: &Measure, grid: &Grid) -> f64 {
         let (a, b) = (self, other);
-        if a.weight == 0.0 || b.weight == 0.0 {
+        // Nothing, or all at one point as far as numbers tell.
+        if a.weight == 0.0 || b.weight == 0.0 || grid.width == 0.0 {
             return 0.0;
         }
         let pairs = a.values.iter().zip(&b.values).enumerate();
