@@ -180,7 +180,8 @@ impl Basis {
     /// Refuse rows that a model on this basis cannot be fitted to.
     pub fn check(&self, rows: &Rows) -> Result<()> {
         match self {
-            Basis::Rff(_) | Basis::Hilbert(_) => Ok(()),
+            Basis::Rff(b) => b.check(rows),
+            Basis::Hilbert(_) => Ok(()),
             Basis::Exact(b) => b.check(rows),
         }
     }

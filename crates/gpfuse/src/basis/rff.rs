@@ -23,7 +23,11 @@ use crate::math::simd::{Level, vectorised};
 use crate::math::turns::{cos, polar, sin_cos, sin_cos_far};
 use crate::math::wide::{Wide, group, group_mut};
 use crate::math::{Lanes, ROWS, Sums, WIDTH, total};
+use crate::rows::Rows;
 use crate::{Error, Result};
+
+/// The largest input, on the model's scale, that a model is fitted to.
+const FARTHEST: f64 = 1e12;
 
 /// A random-feature basis: its kernel and base frequencies, shared by all GPs of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +78,23 @@ impl Rff {
     /// The base frequencies, row-major (M, inputs).
     pub fn omega(&self) -> &[f64] {
         &self.omega
+    }
+
+    /// Refuse inputs whose phases would have no digits left: an angle `omega x / ell` is known to
+    /// `2^-53` of itself, and a lengthscale may be far below 1.
+    pub(super) fn check(&self, rows: &Rows) -> Result<()> {
+        for row in 0..rows.len() {
+            if let Some((i, x)) = rows.row(row).enumerate().find(|(_, x)| x.abs() > FARTHEST) {
+                return Err(Error::Data(format!(
+                    "row {}, input {} is {x:e} on the model's scale: random features know no angle of a \
+                     number beyond {FARTHEST:e}. Scale the inputs (leave out --no-scale), or divide them \
+                     by a constant",
+                    rows.origin() + row + 1,
+                    i + 1
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// `sqrt(var / M)`: the scale with the features' own `1 / sqrt(M)`.
