@@ -15,6 +15,10 @@ use crate::parallel::parallel;
 /// At most this many training rows are looked at.
 const ROWS_SEEN: usize = 50;
 
+/// R-hat and effective sizes of a quantity that is no number in some draw. They have none, and without
+/// a number nothing would be wrong.
+const NEVER: [f64; 3] = [f64::INFINITY, 0.0, 0.0];
+
 /// The convergence of one kind of quantity over all places where it was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
@@ -113,6 +117,9 @@ fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Ve
     traces.truncate(varying * rows);
     traces.push(joint);
     let measured = parallel(traces.len(), threads, |i| {
+        if !traces[i].iter().all(|value| value.is_finite()) {
+            return NEVER;
+        }
         let chains = draws.by_chain(&traces[i]);
         [rhat(&chains), ess_bulk(&chains), ess_tail(&chains)]
     })?;
