@@ -17,25 +17,41 @@ pub(super) enum Slope {
 const STEPS: [f64; 6] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
 /// A step tells where two differences of it agree to this.
-const TELLS: f64 = 1e-6;
+pub(super) const TELLS: f64 = 1e-6;
 
 /// A gradient that agrees does so to this.
 const AGREES: f64 = 1e-4;
 
-/// Compare the gradient at `q` with central differences along `way`, of length one. With
+/// A way along which a density is looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Way {
+    /// The part of the parameters that it changes.
+    pub(super) part: String,
+    /// Of length one.
+    pub(super) along: Vec<f64>,
+    /// No shorter step tells, as it is lost in rounding.
+    pub(super) shortest: f64,
+    /// No longer step tells: over many waves a density can look smooth, and its gradient sees the wave
+    /// that it is on.
+    pub(super) longest: f64,
+}
+
+/// Compare the gradient at `q` with central differences along a way. With
 /// `D(h) = (f(q + h way) - f(q - h way)) / 2h`, `(4 D(h/2) - D(h)) / 3` has an error of order h^4;
-/// a step tells where the extrapolations from h and h/2 agree, rounding is below that, and it is no longer
-/// than `longest`: a step over many waves can look smooth, and the gradient sees the wave that it is on.
-pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64], longest: f64) -> Slope {
+/// a step tells where the extrapolations from h and h/2 agree and rounding is below that. Of all steps
+/// that tell one must agree: a long one may be fooled by what the density does within it.
+pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &Way) -> Slope {
+    let Way { along, shortest, longest, .. } = way;
     let mut grad = vec![0.0; q.len()];
     let Ok(value) = density.logp(q, &mut grad) else { return Slope::Unresolved };
-    let own: f64 = grad.iter().zip(way).map(|(g, w)| g * w).sum();
+    let own: f64 = grad.iter().zip(along).map(|(g, w)| g * w).sum();
     let mut room = vec![0.0; q.len()];
     let mut at = |step: f64| {
-        let moved: Vec<f64> = q.iter().zip(way).map(|(q, w)| q + step * w).collect();
+        let moved: Vec<f64> = q.iter().zip(along).map(|(q, w)| q + step * w).collect();
         density.logp(&moved, &mut room).unwrap_or(f64::NAN)
     };
-    for step in STEPS.into_iter().filter(|step| *step <= longest) {
+    let mut found = Slope::Unresolved;
+    for step in STEPS.into_iter().filter(|h| shortest <= h && h <= longest) {
         let mut slope = |h: f64| (at(h) - at(-h)) / (2.0 * h);
         let (one, half, quarter) = (slope(step), slope(step / 2.0), slope(step / 4.0));
         let (long, short) = ((4.0 * half - one) / 3.0, (4.0 * quarter - half) / 3.0);
@@ -47,10 +63,10 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &[f64], longes
             if (short - own).abs() <= AGREES * scale {
                 return Slope::Agrees;
             }
-            return Slope::Differs(short, own);
+            found = Slope::Differs(short, own);
         }
     }
-    Slope::Unresolved
+    found
 }
 
 #[cfg(test)]
@@ -106,10 +122,14 @@ mod tests {
         }
     }
 
+    fn way(longest: f64) -> Way {
+        Way { part: "all".into(), along: vec![1.0], shortest: 0.0, longest }
+    }
+
     /// At a place where long steps see the line alone, and agree.
     #[test]
     fn steps_over_waves_do_not_tell() {
-        let at = |longest| compare(&mut Wave, &[1e-9], &[1.0], longest);
+        let at = |longest| compare(&mut Wave, &[1e-9], &way(longest));
         assert!(matches!(at(f64::INFINITY), Slope::Differs(..)), "{:?}", at(f64::INFINITY));
         assert_eq!(at(1e-10), Slope::Unresolved);
     }
@@ -118,7 +138,7 @@ mod tests {
     #[test]
     fn a_wrong_gradient_is_not_excused_by_rounding() {
         for i in 0..100 {
-            let found = compare(&mut Noisy, &[0.3 + 0.01 * f64::from(i)], &[1.0], f64::INFINITY);
+            let found = compare(&mut Noisy, &[0.3 + 0.01 * f64::from(i)], &way(f64::INFINITY));
             assert!(matches!(found, Slope::Differs(..)), "place {i}: {found:?}");
         }
     }
@@ -126,7 +146,7 @@ mod tests {
     #[test]
     fn a_wrong_gradient_differs() {
         for longest in [f64::INFINITY, 1e-3] {
-            let of = |factor| compare(&mut Quartic(factor), &[0.7], &[1.0], longest);
+            let of = |factor| compare(&mut Quartic(factor), &[0.7], &way(longest));
             assert_eq!(of(1.0), Slope::Agrees);
             assert!(matches!(of(1.001), Slope::Differs(..)), "{:?}", of(1.001));
         }

@@ -7,7 +7,8 @@ use std::time::Instant;
 use gpfuse::Error;
 use gpfuse::fit::Fitted;
 use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
-use gpfuse::model::{Collapsed, Data, Posterior};
+use gpfuse::model::layout::Part;
+use gpfuse::model::{Collapsed, Data, Kind, Model, Posterior};
 use gpfuse::predict::Predictor;
 use gpfuse::random::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
@@ -15,13 +16,17 @@ use rand_chacha::ChaCha8Rng;
 use super::case::Case;
 use super::numbers::normal;
 use super::phase;
-use super::slope::{Slope, compare};
+use super::slope::{Slope, TELLS, Way, compare};
 
 /// Prior draws at which the density is looked at.
 const POINTS: usize = 4;
 
 /// One in so many models has its gradients compared with differences.
 const COMPARED: u64 = 10;
+
+/// Angles rounded by more than this are not known well enough: coefficients of 1e4, where targets are as
+/// large, make it 1e-5 of a mean.
+const DIGITS: f64 = 1e-9;
 
 /// What is promised of every model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,14 +133,19 @@ impl Trial {
         let mut posterior = posterior(case, fitted)?;
         let prior: Vec<Vec<f64>> =
             (0..POINTS).map(|_| fitted.model.prior_draw(|| normal(rng))).collect();
-        // A step moves no phase by more than a radian.
         let x = fitted.scaler.scale_inputs(&case.rows(&fitted.rows));
-        let longest: Vec<f64> =
-            prior.iter().map(|q| phase::largest(&fitted.model, &x, q).recip()).collect();
-        self.evaluate(&mut posterior.clone(), prior.iter().cloned(), &longest, rng);
-        if let Ok(collapsed) = Collapsed::new(posterior.clone()) {
-            let short: Vec<Vec<f64>> = prior.iter().map(|q| collapsed.shorten(q)).collect();
-            self.evaluate(&mut collapsed.clone(), short.into_iter(), &longest, rng);
+        let compared = self.number.is_multiple_of(COMPARED);
+        let mut ways =
+            |q: &Vec<f64>| if compared { ways(&fitted.model, &x, q, rng) } else { vec![] };
+        let points: Vec<Point> = prior.iter().map(|q| (q.clone(), ways(q))).collect();
+        self.evaluate("plain", &mut posterior.clone(), &points);
+        if let Ok(mut collapsed) = Collapsed::new(posterior.clone()) {
+            let shorter = |way: &Way| Way { along: collapsed.shorten(&way.along), ..way.clone() };
+            let short = |(q, ways): &Point| {
+                (collapsed.shorten(q), ways.iter().map(shorter).collect::<Vec<Way>>())
+            };
+            let points: Vec<Point> = points.iter().map(short).collect();
+            self.evaluate("collapsed", &mut collapsed, &points);
         }
         // No chain draws a point at which its density is no number.
         let mut room = vec![0.0; fitted.model.dim()];
@@ -151,37 +161,60 @@ impl Trial {
         self.predict(case, fitted, &by, rng)
     }
 
-    fn evaluate(
-        &mut self,
-        density: &mut impl Density,
-        points: impl Iterator<Item = Vec<f64>>,
-        longest: &[f64],
-        rng: &mut ChaCha8Rng,
-    ) {
+    fn evaluate(&mut self, form: &str, density: &mut impl Density, points: &[Point]) {
         let mut grad = vec![f64::NAN; density.dim()];
-        for (q, longest) in points.zip(longest) {
+        for (q, ways) in points {
             self.points += 1;
-            match density.logp(&q, &mut grad) {
+            match density.logp(q, &mut grad) {
                 Ok(logp) if logp.is_finite() && grad.iter().all(|g| g.is_finite()) => {}
                 Ok(logp) => self.breaks(Law::Density, format!("{logp} with gradient {grad:?}")),
                 Err(e) if e.is_recoverable() => self.not_finite += 1,
                 Err(e) => self.breaks(Law::Density, e.to_string()),
             }
-            if self.number.is_multiple_of(COMPARED) && !q.is_empty() {
-                let way: Vec<f64> = q.iter().map(|_| normal(rng)).collect();
-                let length = way.iter().map(|v| v * v).sum::<f64>().sqrt();
-                let way: Vec<f64> = way.iter().map(|v| v / length).collect();
-                match compare(density, &q, &way, *longest) {
+            // The collapsed density has no coefficients of the means.
+            for way in ways.iter().filter(|way| way.along.iter().any(|v| *v != 0.0)) {
+                match compare(density, q, way) {
                     Slope::Agrees => self.agree += 1,
                     Slope::Unresolved => self.unresolved += 1,
                     Slope::Differs(by, own) => {
                         self.differ += 1;
-                        self.breaks(Law::Gradient, format!("{own:e}, by differences {by:e}"));
+                        let Way { part, .. } = way;
+                        let what = format!("{form}, {part}: {own:e}, by differences {by:e}");
+                        self.breaks(Law::Gradient, what);
                     }
                 }
             }
         }
     }
+}
+
+/// A point, and the ways along which its gradient is compared.
+type Point = (Vec<f64>, Vec<Way>);
+
+/// A random way within each part of the parameters, so that no part hides behind another that is
+/// steeper. Random features have angles `a = omega x / ell - p`, where coefficients give p. A step along
+/// lengthscales may turn none by more than a radian. One along coefficients turns p by about its own
+/// length, of which the rounding of a must be a small part. Where that rounding is beyond [`DIGITS`], no
+/// step tells: the collapsed density has its features and those of its gradient from angles with and
+/// without p.
+fn ways(model: &Model, x: &[f64], q: &[f64], rng: &mut ChaCha8Rng) -> Vec<Way> {
+    let angle = phase::largest(model, x, q);
+    let rounding = f64::EPSILON * angle;
+    let way = |part: &Part| {
+        let mut along = vec![0.0; q.len()];
+        let own = &mut along[part.offset..part.offset + part.count * part.width];
+        own.iter_mut().for_each(|v| *v = normal(rng));
+        let length = own.iter().map(|v| v * v).sum::<f64>().sqrt();
+        own.iter_mut().for_each(|v| *v /= length);
+        let (shortest, longest) = match part.kind {
+            _ if rounding > DIGITS => (f64::INFINITY, 0.0),
+            Kind::Ell => (0.0, angle.recip()),
+            Kind::Theta => (rounding / TELLS, f64::INFINITY),
+            _ => (0.0, f64::INFINITY),
+        };
+        Way { part: part.name.clone(), along, shortest, longest }
+    };
+    model.layout().parts.iter().map(way).collect()
 }
 
 /// The density that was sampled.
