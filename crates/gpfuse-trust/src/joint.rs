@@ -1,6 +1,7 @@
 //! A small model of each method, with exact draws of parameters and data together.
 
 use gpfuse::calibrate::{Settings, Study, Truth};
+use gpfuse::fit::BasisChoice;
 use gpfuse::model::{Kind, Method, Model, Role};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -14,11 +15,20 @@ const ROWS: usize = 4;
 /// Functions of the basis.
 const FUNCTIONS: usize = 4;
 
-/// The model of a method with two experts, at fixed inputs.
+/// The model of a method with two experts on the Hilbert basis, at fixed inputs.
 pub(crate) fn small(method: Method, seed: u64) -> anyhow::Result<Study> {
+    on(BasisChoice::Hilbert, method, seed)
+}
+
+/// The same on another basis. A frequency makes two functions, a cosine and a sine.
+pub(crate) fn on(basis: BasisChoice, method: Method, seed: u64) -> anyhow::Result<Study> {
     let mut settings = Settings { rows: ROWS, ..Settings::default() };
     (settings.fit.method, settings.fit.sampler.seed) = (method, seed);
-    (settings.fit.experts, settings.fit.size) = (2, Some(FUNCTIONS));
+    (settings.fit.experts, settings.fit.basis) = (2, basis);
+    match basis {
+        BasisChoice::Rff => settings.fit.frequencies = FUNCTIONS / 2,
+        _ => settings.fit.size = Some(FUNCTIONS),
+    }
     Ok(Study::new(settings.check()?)?)
 }
 

@@ -75,7 +75,7 @@ pub(super) fn independent(
 pub(super) fn successive(
     study: &Study,
     renew: impl Fn(&[f64], &mut ChaCha8Rng) -> gpfuse::Result<Vec<f64>> + Sync,
-    transition: impl Fn(&mut Posterior, &[f64], &mut ChaCha8Rng) -> anyhow::Result<Vec<f64>> + Sync,
+    transition: impl Fn(Posterior, &[f64], &mut ChaCha8Rng) -> anyhow::Result<Vec<f64>> + Sync,
     cycles: usize,
     threads: usize,
     seed: u64,
@@ -85,7 +85,7 @@ pub(super) fn successive(
         let mut out = vec![Vec::with_capacity(cycles); names(study).len()];
         let mut pair = draw(study, &mut rng)?;
         for _ in 0..cycles {
-            pair.q = transition(&mut study.posterior(&pair.y)?, &pair.q, &mut rng)?;
+            pair.q = transition(study.posterior(&pair.y)?, &pair.q, &mut rng)?;
             push(&mut out, values(study, &pair.q, &pair.y)?);
             pair.y = renew(&pair.q, &mut rng)?;
         }

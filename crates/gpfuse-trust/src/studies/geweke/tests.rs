@@ -3,6 +3,7 @@
 use gpfuse::random::{Purpose, stream};
 
 use super::*;
+use crate::joint::small;
 
 const CYCLES: usize = 8000;
 
@@ -10,7 +11,7 @@ const CYCLES: usize = 8000;
 /// whose data are multiplied by `stretch`.
 fn differ(first: &calibrate::Study, second: &calibrate::Study, stretch: f64) -> Compared {
     let kernel = kernel(Sampler::Nuts, 0.25, &[]).unwrap();
-    let transition = |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
+    let transition = |mut density, q: &[f64], rng: &mut _| Ok(kernel.step(&mut density, q, rng)?.0);
     let renew = |q: &[f64], rng: &mut _| {
         Ok(second.targets(q, rng)?.into_iter().map(|y| stretch * y).collect())
     };
@@ -47,7 +48,7 @@ fn threads_change_nothing() {
     let kernel = kernel(Sampler::Hmc, 0.4, &[]).unwrap();
     let both = [1, 3].map(|threads| {
         let transition =
-            |density: &mut _, q: &[f64], rng: &mut _| Ok(kernel.step(density, q, rng)?.0);
+            |mut density, q: &[f64], rng: &mut _| Ok(kernel.step(&mut density, q, rng)?.0);
         let renew = |q: &[f64], rng: &mut _| study.targets(q, rng);
         let chains = successive(&study, renew, transition, 50, threads, 1).unwrap();
         (independent(&study, 600, threads, 1).unwrap(), chains)
