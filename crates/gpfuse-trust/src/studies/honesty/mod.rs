@@ -1,6 +1,7 @@
 //! Are the convergence diagnostics honest? Runs on the paper's data with default settings.
 
 mod agreement;
+mod damage;
 mod outcome;
 mod paper;
 
@@ -14,6 +15,7 @@ use crate::finding::short;
 use crate::study::recorded;
 use crate::{Finding, Run, Study};
 use agreement::{agree, repeated};
+use damage::damaged;
 use outcome::Outcome;
 use paper::SPLITS;
 
@@ -28,7 +30,8 @@ pub(super) const STUDY: Study = Study {
             that both pass, or are both within the bars of the chains, must agree on the test NLPD within \
             their Monte Carlo errors, and a run whose R-hat, effective sample size, divergences, E-BFMI or \
             share of cut trajectories is beyond its bar must not pass; `--strict` then ends with exit \
-            code 3.",
+            code 3. A sound run that is damaged, by a chain that is stuck or of another density and the like, \
+            must not pass either.",
     run,
     figures: crate::study::none,
 };
@@ -49,7 +52,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
         threads: run.threads,
         ..infer::Settings::default()
     };
-    let mut out = vec![too_short(&[Outcome::of(Method::Het, 0, tiny)?])];
+    let mut out = vec![damaged(run)?, too_short(&[Outcome::of(Method::Het, 0, tiny)?])];
     if run.short {
         return Ok(out);
     }
