@@ -119,7 +119,8 @@ pub(super) fn finding(claim: String, sets: &Sets, family: Family) -> Finding {
         "the mean share of all new targets with its interval of 95 %, by its standard error over data \
          sets; and how many first targets of a data set are inside, by exact binomial bands. {} tests \
          share the probability {} that a sound method misses one, {} each: at most that for the bands, \
-         about that for the shares, whose means are nearly normal. These find, nine times in ten, a \
+         about that for the shares, whose means are nearly normal; that at 95 % is skewed, and where the \
+         targets of a data set have a correlation of 0.1 it has up to 5e-3. These find, nine times in ten, a \
          coverage that is off by {}",
         family.tests(),
         short(family.rate),

@@ -38,7 +38,7 @@ const APART: f64 = 0.05;
 
 /// The fewest effective draws of gpfuse, in the short and the full form: with fewer, any two sets
 /// agree.
-const ENOUGH: [f64; 2] = [200.0, 5000.0];
+const ENOUGH: [f64; 2] = [200.0, 15_000.0];
 
 /// How well densities must agree, relative, absolute below one.
 const DENSITY: f64 = 1e-10;
@@ -162,7 +162,7 @@ fn sampled(
     let note = format!(
         "{chains} chains of {} draws, {} diverging; mean, sd and 5, 50, 95 % quantiles of {} \
          quantities, in combined Monte Carlo standard errors; a sound sampler fails by |z| with a \
-         probability of about {RATE:.0e}, and by means that are apart with one of about 1e-3 in \
+         probability of about {RATE:.0e}, and by means that are apart with one below 1e-2 in \
          the full form",
         found.per_chain(),
         stats.filter(|stat| stat.diverging).count(),
