@@ -62,14 +62,20 @@ fn run(args: &Args) -> anyhow::Result<bool> {
     let mut run = Run::short(&args.out);
     (run.short, run.long, run.seed) = (args.short, args.long, args.seed);
     run.threads = args.threads.unwrap_or(run.threads).max(1);
-    let mut all = Vec::new();
-    for study in STUDIES {
-        let chosen = args.studies.is_empty() || args.studies.iter().any(|n| n == study.name);
-        let record = if chosen { Some(perform(study, &run)?) } else { read(study, &args.out)? };
-        all.push((study, record));
-    }
+    let mut all: Vec<(&Study, Option<Record>)> =
+        STUDIES.iter().map(|study| (study, read(study, &args.out))).collect();
     let out = args.out.join("trust.html");
-    page::write(&out, &all)?;
+    let chosen =
+        |study: &Study| args.studies.is_empty() || args.studies.iter().any(|n| n == study.name);
+    // Those that are asked for are made anew, also if this run is stopped.
+    all.iter_mut().filter(|(study, _)| chosen(study)).for_each(|(_, record)| *record = None);
+    for i in 0..all.len() {
+        if chosen(all[i].0) {
+            all[i].1 = Some(perform(all[i].0, &run)?);
+            // After each, so that what stops one study does not lose the others.
+            page::write(&out, &all)?;
+        }
+    }
     println!("wrote `{}`", out.display());
     Ok(all.iter().flat_map(|(_, record)| record).all(|record| record.missed().count() == 0))
 }
@@ -91,14 +97,9 @@ fn perform(study: &Study, run: &Run) -> anyhow::Result<Record> {
     Ok(record)
 }
 
-/// The record of an earlier run.
-fn read(study: &Study, folder: &Path) -> anyhow::Result<Option<Record>> {
-    let path = file(study, folder);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let text = fs::read_to_string(&path)?;
-    serde_json::from_str(&text).with_context(|| format!("`{}`: is no record", path.display()))
+/// The record of an earlier run, if there is one that this version can read.
+fn read(study: &Study, folder: &Path) -> Option<Record> {
+    serde_json::from_str(&fs::read_to_string(file(study, folder)).ok()?).ok()
 }
 
 fn file(study: &Study, folder: &Path) -> PathBuf {

@@ -15,7 +15,10 @@ pub fn write(out: &Path, all: &[(&Study, Option<Record>)]) -> anyhow::Result<()>
     let mut album = Album::default();
     let mut sections = vec![overview(all)];
     for (study, record) in all {
-        sections.push(section(study, record.as_ref()).with_all((study.figures)(&mut album)?));
+        let figures = (study.figures)(&mut album).unwrap_or_else(|error| {
+            vec![Block::text(format!("The figures cannot be drawn: {error:#}"))]
+        });
+        sections.push(section(study, record.as_ref()).with_all(figures));
     }
     let document = Document {
         title: "Can gpfuse be trusted?".into(),

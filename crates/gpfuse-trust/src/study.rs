@@ -1,8 +1,10 @@
 //! A study, how it is run, and the record that is kept of it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::anyhow;
 use gpfuse_report::page::Album;
 use gpfuse_report::page::document::Block;
 use serde::{Deserialize, Serialize};
@@ -91,10 +93,17 @@ impl Study {
     /// Run the study. An error is a finding too, so that the other studies go on.
     pub fn record(&self, run: &Run) -> Record {
         let begun = Instant::now();
-        let findings = (self.run)(run).unwrap_or_else(|error| {
-            let claim = "The study can be run";
-            vec![Finding::new(claim, "to its end, without an error", format!("{error:#}"), false)]
-        });
+        let done = catch_unwind(AssertUnwindSafe(|| (self.run)(run)));
+        let findings =
+            done.unwrap_or_else(|_| Err(anyhow!("a panic, see above"))).unwrap_or_else(|error| {
+                let claim = "The study can be run";
+                vec![Finding::new(
+                    claim,
+                    "to its end, without an error",
+                    format!("{error:#}"),
+                    false,
+                )]
+            });
         let seconds = begun.elapsed().as_secs_f64();
         let version = env!("CARGO_PKG_VERSION").into();
         let (study, seed, short) = (self.name.into(), run.seed, run.short);

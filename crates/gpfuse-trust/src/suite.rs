@@ -29,7 +29,7 @@ pub(crate) fn findings(
     if run.short {
         return Ok(vec![named(all, binaries)]);
     }
-    let mut results = BTreeMap::new();
+    let (mut out, mut results) = (Vec::new(), BTreeMap::new());
     for (prefix, _, test) in binaries {
         // All crates, so that none is built again with other features.
         let mut asked = vec!["test", "--release", "--workspace", "--exclude", "gpfuse-py"];
@@ -37,9 +37,22 @@ pub(crate) fn findings(
         let said = cargo(&asked, &[])?;
         let found = read(prefix, &said.text);
         ensure!(!found.is_empty(), "`cargo test --test {test}` ran no test: {}", said.text);
+        out.extend(ended(test, said.good, &found));
         results.extend(found);
     }
-    Ok(all.iter().flat_map(|one| judged(one, &results)).collect())
+    out.extend(all.iter().flat_map(|one| judged(one, &results)));
+    Ok(out)
+}
+
+/// A finding where a binary ended badly and no test of it says so: it was killed on the way, and the
+/// tests after that left no line.
+fn ended(test: &str, good: bool, found: &BTreeMap<String, End>) -> Option<Finding> {
+    let told = found.values().any(|end| *end == End::Failed);
+    (!good && !told).then(|| {
+        let (claim, target) = (format!("The tests `{test}` run to their end"), "they do");
+        let result = format!("ended after {} of them without a failure", found.len());
+        Finding::new(claim, target, result, false)
+    })
 }
 
 /// How a test ended.
@@ -164,5 +177,10 @@ mod tests {
         assert_eq!(outcomes(&["x d", "x a::"]), [Met, NotRun]);
         assert_eq!(outcomes(&["x c", "x d"]), [Missed]);
         assert_eq!(outcomes(&["x e"]), [Missed]);
+        // A binary that was killed before it could name a failure.
+        assert!(ended("x", false, &found).is_none(), "a failure is named");
+        let before = read("x ", "running 2 tests\ntest d ... ok\n");
+        assert_eq!(ended("x", false, &before).map(|f| f.outcome), Some(Missed));
+        assert!(ended("x", true, &before).is_none());
     }
 }

@@ -55,6 +55,7 @@ struct Line {
     coverage: u64,
     corpus_files: u64,
     rustc: String,
+    commit: String,
 }
 
 fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
@@ -64,7 +65,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
         let command = "fuzz/run --record bench/results/trust/fuzz.json";
         let judged = |target| judged(target, &lines, MINUTES, "recorded", command);
         out.extend(TARGETS.iter().map(judged));
-        out.extend(fresh(run)?);
+        out.extend(fresh(run).unwrap_or_else(|error| unmade(&format!("{error:#}"))));
     }
     Ok(out)
 }
@@ -103,9 +104,9 @@ fn judged(
     );
     let met = line.cpu_minutes >= minutes && line.crashes == 0 && line.largest_ratio <= RATIO;
     let note = format!(
-        "made by `{command}` with {}: {} edges reached, {} files in the corpus; no chance of a \
-         false failure",
-        line.rustc, line.coverage, line.corpus_files
+        "made by `{command}` at commit {} with {}: {} edges reached, {} files in the corpus; no chance \
+         of a false failure",
+        line.commit, line.rustc, line.coverage, line.corpus_files
     );
     Finding::new(claim, target, result, met).with(note)
 }
@@ -126,18 +127,22 @@ fn corpora() -> anyhow::Result<Finding> {
         .with(note))
 }
 
+/// No fresh run, for a reason.
+fn unmade(why: &str) -> Vec<Finding> {
+    let none =
+        |(_, what): &(&str, &str)| Finding::not_run(format!("{what}, fresh"), "0 crashes", why);
+    TARGETS.iter().map(none).collect()
+}
+
 /// A short run from here, on copies of the corpora.
 fn fresh(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let there = Command::new("cargo").args(["fuzz", "--version"]).output();
     let command = format!("fuzz/run --cpu-minutes {FRESH:.2}");
     if !there.is_ok_and(|said| said.status.success()) {
-        let why = "needs cargo-fuzz: `make tools` makes it possible";
-        let target = "0 crashes".to_string();
-        let claim = |what| format!("{what}, fresh");
-        return Ok(TARGETS
-            .iter()
-            .map(|(_, what)| Finding::not_run(claim(what), target.clone(), why))
-            .collect());
+        return Ok(unmade("needs cargo-fuzz: `make tools` makes it possible"));
+    }
+    if Command::new("c++").arg("--version").output().is_err() {
+        return Ok(unmade("needs a C++ compiler, such as Debian's g++"));
     }
     let folder = std::path::absolute(run.out.join("fuzz"))?;
     let corpus = folder.join("corpus");
@@ -166,8 +171,10 @@ fn fresh(run: &Run) -> anyhow::Result<Vec<Finding>> {
         .output()
         .context("cannot run `python3 fuzz/run`")?;
     let lines = read(&record)?;
-    if lines.is_empty() {
-        anyhow::bail!("`fuzz/run` failed: {}", String::from_utf8_lossy(&done.stderr));
+    if lines.len() < TARGETS.len() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        anyhow::bail!("`fuzz/run` failed: {}", last.unwrap_or("it says nothing"));
     }
     Ok(TARGETS.iter().map(|target| judged(target, &lines, FRESH, "fresh", &command)).collect())
 }
