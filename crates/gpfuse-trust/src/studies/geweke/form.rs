@@ -4,11 +4,14 @@ use gpfuse::model::{Collapsed, Posterior};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+/// A point of a density, and the density.
+type At<D> = (Vec<f64>, D);
+
 /// How a density is made of a posterior, with the point that it has for parameters; and how its points
 /// become parameters again. Where that draws from the law given the rest, it leaves the posterior as it
 /// is, as the transition before it does.
 pub(super) struct Form<D> {
-    pub(super) of: fn(Posterior, &[f64]) -> gpfuse::Result<(Vec<f64>, D)>,
+    pub(super) of: fn(Posterior, &[f64]) -> gpfuse::Result<At<D>>,
     pub(super) whole: fn(D, Vec<f64>, &mut ChaCha8Rng) -> Option<Vec<f64>>,
 }
 
