@@ -5,9 +5,6 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::Duration;
 
 use common::Place;
 
@@ -72,25 +69,6 @@ fn a_study_goes_on_and_is_the_same() {
     assert_eq!(run.json()["verdict"]["simulations"], 2);
 }
 
-/// Killed ten times, each time a little later. Where the kills fall depends on the machine's clock; the
-/// law holds wherever they fall.
-#[test]
-fn a_killed_study_ends_with_the_same_ranks() {
-    let (whole, killed) = (Place::empty(), Place::empty());
-    let study = format!("{TINY} --sims 200 --threads 2");
-    whole.done(&study);
-    for kill in 1..=10 {
-        let mut child = killed.command(&study).stdout(Stdio::null()).spawn().unwrap();
-        sleep(Duration::from_millis(20 * kill));
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-    killed.done(&study);
-    assert_eq!(rows(&killed), rows(&whole));
-    assert_eq!(killed.text("s/settings.toml"), whole.text("s/settings.toml"));
-    assert!(killed.read("s/ecdf.svg") == whole.read("s/ecdf.svg"));
-}
-
 #[test]
 fn a_folder_belongs_to_one_study() {
     let place = Place::empty();
@@ -132,6 +110,8 @@ fn strict_is_strict_about_ranks() {
 #[test]
 fn ctrl_c_keeps_what_is_finished() {
     use std::process::Command;
+    use std::thread::sleep;
+    use std::time::Duration;
 
     let place = Place::empty();
     let child = place.command(&format!("{TINY} --sims 100000")).spawn().unwrap();

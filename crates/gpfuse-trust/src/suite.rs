@@ -1,7 +1,6 @@
 //! Claims that are tested by test binaries: these are run, and what they say becomes findings.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fs;
 
 use anyhow::ensure;
@@ -30,18 +29,12 @@ pub(crate) fn findings(
     if run.short {
         return Ok(vec![named(all, binaries)]);
     }
-    let (mut out, mut results, mut said) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    let (mut out, mut results) = (Vec::new(), BTreeMap::new());
     for (prefix, _, test) in binaries {
-        // Binaries of one name in two crates are run by one command.
-        let said = match said.entry(*test) {
-            Entry::Occupied(there) => there.into_mut(),
-            Entry::Vacant(none) => {
-                // All crates, so that none is built again with other features.
-                let mut asked = vec!["test", "--release", "--workspace", "--exclude", "gpfuse-py"];
-                asked.extend(["--test", test, "--", "--show-output"]);
-                none.insert(cargo(&asked, &[])?)
-            }
-        };
+        // All crates, so that none is built again with other features.
+        let mut asked = vec!["test", "--release", "--workspace", "--exclude", "gpfuse-py"];
+        asked.extend(["--test", test, "--", "--show-output"]);
+        let said = cargo(&asked, &[])?;
         let found = read(prefix, &said.text);
         ensure!(!found.is_empty(), "`cargo test --test {test}` ran no test: {}", said.text);
         out.extend(ended(test, said.good, &found));

@@ -20,7 +20,6 @@ const PROMISES: &[Tested] = &[
         target: "the same bytes of model file, table and ranks",
         tests: &[
             "repeat threads_do_not_change_the_model_file",
-            "sweep shares_and_threads_do_not_change_the_table",
             "sbc_library simulations_are_the_same_in_any_company",
         ],
     },
@@ -31,7 +30,6 @@ const PROMISES: &[Tested] = &[
             "checkpoint a_killed_fit_",
             "checkpoint weights_of_given_experts_are_kept_too",
             "sweep a_killed_sweep_ends_with_the_same_table",
-            "sbc a_killed_study_ends_with_the_same_ranks",
         ],
     },
     Tested {
@@ -50,7 +48,6 @@ const BINARIES: &[Binary] = &[
     ("repeat ", "gpfuse-cli", "repeat"),
     ("checkpoint ", "gpfuse-cli", "checkpoint"),
     ("sweep ", "gpfuse-cli", "sweep"),
-    ("sbc ", "gpfuse-cli", "sbc"),
     ("sbc_library ", "gpfuse", "sbc"),
     ("diagnostics ", "gpfuse", "diagnostics"),
     ("loo ", "gpfuse", "loo"),
