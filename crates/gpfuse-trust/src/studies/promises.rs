@@ -20,6 +20,7 @@ const PROMISES: &[Tested] = &[
         target: "the same bytes of model file, table and ranks",
         tests: &[
             "repeat threads_do_not_change_the_model_file",
+            "sweep shares_and_threads_do_not_change_the_table",
             "sbc_library simulations_are_the_same_in_any_company",
         ],
     },
