@@ -140,7 +140,7 @@ const AGES: &str = "fit d.csv --target y --method het --size 8 --chains 2 --draw
 
 #[test]
 fn an_interrupted_fit_says_how_to_go_on() {
-    if common::deaf() {
+    if common::deaf(common::INT) {
         return;
     }
     let place = Place::new();

@@ -28,7 +28,7 @@ fn interrupted(place: &Place, args: &str, ready: impl Fn(&Run) -> bool) -> Run {
 
 #[test]
 fn draws_are_kept() {
-    if common::deaf() {
+    if common::deaf(common::INT) {
         return;
     }
     let place = Place::new();
@@ -52,7 +52,7 @@ fn draws_are_kept() {
 
 #[test]
 fn nothing_is_kept_of_a_warm_up() {
-    if common::deaf() {
+    if common::deaf(common::INT) {
         return;
     }
     let place = Place::new();

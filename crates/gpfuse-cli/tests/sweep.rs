@@ -256,7 +256,7 @@ impl Drop for Guard {
 /// Interrupt or look on while a sweep of many draws runs, which would take minutes.
 #[test]
 fn a_running_sweep_is_alone_and_stops_at_once() {
-    if common::deaf() {
+    if common::deaf(common::INT) {
         return;
     }
     let place = place();

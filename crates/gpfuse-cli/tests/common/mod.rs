@@ -24,16 +24,21 @@ pub(crate) fn small(flags: &str) -> String {
 /// Rows of the table `d.csv`.
 pub(crate) const ROWS: usize = 40;
 
-/// Whether Ctrl-C is ignored here, as in what a script starts in the background: the programs of a test
-/// then ignore it too, and would never end. The words are read by the study of faults.
-pub(crate) fn deaf() -> bool {
+/// Signals by their numbers.
+pub(crate) const HUP: u32 = 1;
+pub(crate) const INT: u32 = 2;
+
+/// Whether a signal is ignored here, as Ctrl-C is in what a script starts in the background and a hangup is
+/// under `nohup`: the programs of a test then ignore it too, and would never end. The words are read by
+/// the study of faults.
+pub(crate) fn deaf(signal: u32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // Signal n is bit n - 1; SIGINT is 2.
-    let deaf = ignored.is_some_and(|mask| mask & 0b10 != 0);
+    // Signal n is bit n - 1.
+    let deaf = ignored.is_some_and(|mask| mask & (1 << (signal - 1)) != 0);
     if deaf {
-        eprintln!("skipped: Ctrl-C: it is ignored here; run the tests in the foreground");
+        eprintln!("skipped: signals: {signal} is ignored here; run the tests in the foreground");
     }
     deaf
 }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, Run};
+use crate::common::{HUP, INT, Place, Run, deaf};
 use crate::running::{Running, WAITS};
 use crate::shell::script;
 use crate::{SBC, SWEEP, place, ranks};
@@ -21,6 +21,9 @@ fn drawn(run: Run) -> Option<Run> {
 
 #[test]
 fn a_hangup_or_a_termination_keeps_the_draws() {
+    if deaf(HUP) {
+        return;
+    }
     let place = place();
     for signal in ["-TERM", "-HUP"] {
         let after = |wait| {
@@ -40,7 +43,7 @@ fn a_hangup_or_a_termination_keeps_the_draws() {
 /// The second may come while the first is being served, or when the model is written already.
 #[test]
 fn a_second_interrupt_ends_at_once() {
-    if crate::common::deaf() {
+    if deaf(INT) {
         return;
     }
     let place = place();
@@ -94,6 +97,9 @@ fn stopped(place: &Place, command: &str, file: &str, signal: &str, wait: Duratio
 /// Longer, and with the signal later, where the machine is busy.
 #[test]
 fn a_stopped_sweep_or_study_goes_on() {
+    if deaf(HUP) {
+        return;
+    }
     let place = place();
     let slow = SWEEP.split("[[keep]]").next().unwrap().replace("depth = 3", "depth = 5");
     let lengths = [(1, 20), (4, 20), (4, 200), (16, 200), (16, 2000)];
