@@ -12,7 +12,7 @@ const SCRIPT: &str = include_str!("web/page.js");
 
 /// The SHA-256 of the style and of the script, by which the browser knows them: no other style and
 /// no other script is used or run, whatever a column of a table is called.
-const STYLE_HASH: &str = "I24Q1CEurXzGLhowIReRH426T9bHLeFMgqxWUetuDlE=";
+const STYLE_HASH: &str = "qaBJuEYYQcHgnfkvfJxkbmvsNqowOHu2Nix0pQDGX7Y=";
 const SCRIPT_HASH: &str = "TrcMnCa6QJrOhlGU00mtoYOthh9KmQrrbw1moOG0A+Q=";
 
 /// Write a page as HTML. All its texts are escaped.
