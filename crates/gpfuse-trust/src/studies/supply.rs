@@ -75,8 +75,9 @@ fn audit() -> anyhow::Result<Finding> {
         let why = format!("the advisories cannot be fetched; `{COPY}` names the folder of a copy");
         return Ok(Finding::not_run(claim, target, why));
     }
-    let loaded = said.text.lines().find(|line| line.contains("advisories")).unwrap_or_default();
-    let found = if said.good { "clean".into() } else { said.last().to_string() };
+    let loaded = said.text.lines().find(|line| line.contains("Loaded")).unwrap_or_default();
+    // There may be warnings, of crates below ours that nobody maintains.
+    let found = if said.good { target.into() } else { said.last().to_string() };
     Ok(Finding::new(claim, target, found, said.good).with(loaded.trim()))
 }
 
