@@ -76,6 +76,8 @@ fn audit() -> anyhow::Result<Finding> {
         return Ok(Finding::not_run(claim, target, why));
     }
     let loaded = said.text.lines().find(|line| line.contains("Loaded")).unwrap_or_default();
+    // Without the place of the copy, which is of this machine.
+    let loaded = loaded.split(" (").next().unwrap_or_default();
     // There may be warnings, of crates below ours that nobody maintains.
     let found = if said.good { target.into() } else { said.last().to_string() };
     Ok(Finding::new(claim, target, found, said.good).with(loaded.trim()))
