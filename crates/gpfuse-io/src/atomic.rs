@@ -32,7 +32,7 @@ impl WriteError {
     /// Sorts a system error by its cure.
     pub fn new(path: &Path, cause: &io::Error) -> Self {
         let name = path.display().to_string();
-        let text = crate::guard::first_line(&cause.to_string());
+        let text = crate::words::first_line(&cause.to_string());
         match cause.kind() {
             ErrorKind::IsADirectory => Self::Folder { path: name },
             ErrorKind::NotFound => {

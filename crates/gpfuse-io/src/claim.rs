@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::atomic::WriteError;
-use crate::guard::first_line;
+use crate::words::first_line;
 
 /// The file that the writer holds.
 pub(crate) const LOCK: &str = "lock";

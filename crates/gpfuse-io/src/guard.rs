@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
+use crate::words::first_line;
+
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
@@ -37,11 +39,6 @@ fn message(panic: &(dyn Any + Send)) -> &str {
         (_, Some(text)) => text,
         _ => "the decoder gave up",
     }
-}
-
-/// The first line of a message, so that one error stays one line.
-pub(crate) fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]

@@ -15,5 +15,6 @@ pub mod nc;
 pub mod ranks;
 pub mod sweep_file;
 pub mod table;
+mod words;
 
 pub use claim::ClaimError;

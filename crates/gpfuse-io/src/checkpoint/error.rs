@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::atomic::WriteError;
 use crate::claim::ClaimError;
-use crate::guard::first_line;
+use crate::words::first_line;
 
 /// Why the folder of a checkpoint cannot be used.
 #[allow(missing_docs)] // The fields are what the message shows.

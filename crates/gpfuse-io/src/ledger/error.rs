@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::atomic::WriteError;
 use crate::claim::ClaimError;
-use crate::guard::first_line;
 use crate::model_file::ModelFileError;
 use crate::sweep_file::SweepFileError;
+use crate::words::first_line;
 
 /// Why the folder of a sweep cannot be read or written.
 #[allow(missing_docs)] // The fields are what the message shows.

@@ -10,7 +10,7 @@ use gpfuse::sweep::Finished;
 
 use super::LedgerError;
 use crate::claim::is_at;
-use crate::guard::first_line;
+use crate::words::first_line;
 
 /// What a file of rows holds.
 pub(super) struct Rows {

@@ -12,7 +12,8 @@ use netcdf_reader::{
 
 use super::storage::Guarded;
 use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
-use crate::guard::{first_line, guarded};
+use crate::guard::guarded;
+use crate::words::first_line;
 
 const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 
@@ -113,7 +114,7 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         chunk_cache_bytes: 0,
         ..defaults
     };
-    let storage = Guarded(BytesStorage::from_owner(bytes));
+    let storage = Guarded::new(BytesStorage::from_owner(bytes));
     let file = NcFile::from_storage_with_options(Arc::new(storage), options)?;
     let root = file.root_group()?;
     let stored = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {

@@ -8,7 +8,8 @@ use netcdf_writer::{
 
 use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
 use crate::atomic::atomic_write;
-use crate::guard::{first_line, guarded};
+use crate::guard::guarded;
+use crate::words::first_line;
 
 /// Arrays up to this many bytes are stored as they are: compression would not pay.
 const PLAIN: usize = 8 << 10;

@@ -3,6 +3,7 @@
 use gpfuse::model::Method;
 
 use super::{Keep, Source, Study, SweepFile};
+use crate::words::show;
 
 /// The most splits, which a seed of a sweep has room for.
 const MOST_SPLITS: usize = 1000;
@@ -102,10 +103,8 @@ fn named(what: &str, name: &str) -> Result<(), Fault> {
     if !name.is_empty() && name.len() <= 60 && !name.starts_with('.') && name.chars().all(plain) {
         return Ok(());
     }
-    let problem = format!(
-        "{what} `{}` is no name: use letters, digits, `-` and `_`, up to 60",
-        name.escape_debug()
-    );
+    let problem =
+        format!("{what} `{}` is no name: use letters, digits, `-` and `_`, up to 60", show(name));
     Err((name.into(), problem))
 }
 
@@ -135,14 +134,16 @@ impl Study {
     fn check(&self, data: &[&str], arms: &[&str]) -> Result<(), String> {
         for (what, known, used) in [("data", data, &self.data), ("arms", arms, &self.arms)] {
             if let Some(name) = used.iter().find(|name| !known.contains(&name.as_str())) {
-                let known = known.join(", ");
+                let (name, known) = (show(name), known.join(", "));
                 return Err(format!("`{what}` names `{name}`, which is not there: use {known}"));
             }
         }
         let sized = match self.basis.as_str() {
             "rff" | "hilbert" => true,
             "exact" => false,
-            other => return Err(format!("`basis` is `{other}`: use rff, hilbert or exact")),
+            other => {
+                return Err(format!("`basis` is `{}`: use rff, hilbert or exact", show(other)));
+            }
         };
         if sized == self.sizes.is_empty() {
             return Err(match sized {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::SweepFile;
-use crate::guard::first_line;
+use crate::words::{first_line, in_one_line};
 
 /// Why a settings file of a sweep cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -20,6 +20,8 @@ pub struct SweepFileError {
 impl SweepFileError {
     pub(super) fn new(path: &Path, line: Option<usize>, problem: String) -> SweepFileError {
         let place = line.map_or(String::new(), |line| format!(", line {line}"));
+        // Names of the file stand in it.
+        let problem = in_one_line(&problem);
         SweepFileError { path: path.display().to_string(), place, problem }
     }
 }
@@ -102,6 +104,8 @@ mod tests {
             ("basis = 'rff'", "basis = 'rbf'", "line 10: study `t`: `basis` is `rbf`: use rff"),
             ("sizes = [5]", "sizes = []", "line 10: study `t`: `sizes` is empty"),
             ("'a']", "'b']", "line 10: study `t`: `arms` names `b`, which is not there: use a"),
+            ("'d']", "\"r\\nge\"]", r"study `t`: `data` names `r\nge`, which is not there: use d"),
+            ("basis = 'rff'", "basis = \"r\\tff\"", r"`basis` is `r\tff`: use rff"),
             ("'pbhs'", "'gp'", "line 7: unknown variant"),
             ("experts = [2]", "expert = [2]", "line 16: unknown field `expert`"),
             ("simulate = {}", "", "line 2: data `d`: give one of"),
@@ -120,5 +124,7 @@ mod tests {
         assert!(error_of_many.contains("20000000 cells: use up to 1000000"), "{error_of_many}");
         let keep = "[[keep]]\ndata = 'd'\narm = 'a'\nbasis = 'rff'\nsize = 6\nexperts = 2\n";
         assert!(error(&format!("{TEXT}{keep}")).contains("no study has this cell"));
+        let keep = keep.replacen("'d'", "\"a\\nb\"", 1);
+        assert_eq!(error(&format!("{TEXT}{keep}")).lines().count(), 1);
     }
 }

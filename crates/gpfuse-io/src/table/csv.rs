@@ -5,8 +5,9 @@ use std::io::{self, ErrorKind, Read};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::Table;
-use super::error::{Place, TableError, show};
+use super::error::{Place, TableError};
 use super::select::select;
+use crate::words::show;
 
 /// How a text table is to be read.
 pub(super) struct Text<'a> {
@@ -133,7 +134,7 @@ impl Text<'_> {
             csv::ErrorKind::Io(cause) if self.gzip => match cause.kind() {
                 ErrorKind::UnexpectedEof => TableError::GzipTruncated { path },
                 _ => {
-                    let cause = crate::guard::first_line(&cause.to_string());
+                    let cause = crate::words::first_line(&cause.to_string());
                     TableError::GzipDamaged { path, cause }
                 }
             },

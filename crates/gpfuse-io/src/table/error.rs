@@ -129,13 +129,3 @@ pub enum TableError {
     #[cfg_attr(feature = "parquet", allow(dead_code))]
     NoParquet { path: String },
 }
-
-/// A value or name as it is shown in a message: one line, and not long.
-pub(super) fn show(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push_str("...");
-    }
-    shown
-}

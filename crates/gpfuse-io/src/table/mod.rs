@@ -143,6 +143,6 @@ fn failure(path: &str, cause: &io::Error) -> TableError {
     match cause.kind() {
         ErrorKind::NotFound => TableError::Missing { path },
         ErrorKind::IsADirectory => TableError::Folder { path },
-        _ => TableError::Read { path, cause: crate::guard::first_line(&cause.to_string()) },
+        _ => TableError::Read { path, cause: crate::words::first_line(&cause.to_string()) },
     }
 }

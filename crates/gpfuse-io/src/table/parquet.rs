@@ -11,12 +11,13 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::error::{Place, TableError, show};
+use super::error::{Place, TableError};
 use super::name::name;
 use super::pages::{self, Refused};
 use super::select::select;
 use super::{Table, footer};
-use crate::guard::{first_line, guarded};
+use crate::guard::guarded;
+use crate::words::{first_line, show};
 
 const BATCH: usize = 8192;
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::error::{TableError, show};
+use super::error::TableError;
+use crate::words::show;
 
 /// Positions of the wanted columns in the header, in the order wanted.
 pub(super) fn select(
