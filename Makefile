@@ -2,11 +2,8 @@
 CARGO ?= cargo
 PYTHON ?= python3
 VENV := target/venv
-TOOLS := target/tools/bin
-WITH_TOOLS := PATH="$(CURDIR)/$(TOOLS):$$PATH"
-cargo-deny := 0.20.2
-cargo-audit := 0.22.2
-cargo-fuzz := 0.13.2
+TOOLS := cargo-deny@0.20.2 cargo-audit@0.22.2 cargo-fuzz@0.13.2
+WITH_TOOLS := PATH="$(CURDIR)/target/tools/bin:$$PATH"
 
 .PHONY: test python arviz1 browser kill other-sets check audit tools trust golden bench protocol levers versus clean
 
@@ -70,10 +67,11 @@ audit: tools
 	$(WITH_TOOLS) $(CARGO) audit
 
 # What these two need of cargo, kept in this folder. Not optimised: they are built more than they run.
-tools: $(addprefix $(TOOLS)/,cargo-deny cargo-audit cargo-fuzz)
+tools: $(addprefix target/tools/,$(TOOLS))
 
-$(TOOLS)/%:
-	$(CARGO) install --quiet --locked --debug --root target/tools $*@$($*)
+target/tools/%:
+	$(CARGO) install --quiet --locked --debug --root target/tools $*
+	touch $@
 
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check

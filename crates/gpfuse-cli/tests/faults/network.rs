@@ -4,7 +4,7 @@ use crate::common::Place;
 use crate::shell::{ran, works, wrapped};
 use crate::{FIT, SBC, place, skipped};
 
-/// The main commands, each of which must succeed.
+/// The commands, each of which must succeed; `demo` and `paper` do what these do, for longer.
 fn commands() -> Vec<String> {
     let sweep = "sweep s.toml --out w";
     [
@@ -13,6 +13,8 @@ fn commands() -> Vec<String> {
         "predict n.nc d.csv --out p.csv",
         "evaluate n.nc d.csv",
         "inspect n.nc",
+        &format!("stack e.csv --target y --inputs x0 {FEW} --out e.nc"),
+        &format!("compare d.csv --target y --methods bhs,poe {FEW} --figure c.svg"),
         "report n.nc --data d.csv --out r.html --figures figs",
         sweep,
         "report w",
@@ -22,11 +24,25 @@ fn commands() -> Vec<String> {
     .into()
 }
 
+/// Settings of a fit that takes no time.
+const FEW: &str = "--warmup 20 --draws 20 --chains 2 --size 5 --max-depth 3";
+
 fn all(place: &Place, before: &[&str]) {
+    place.write("e.csv", &experts());
     for command in commands() {
         let run = ran(wrapped(place, before, &format!("exec $G {command}")));
         assert_eq!(run.code, Some(0), "{command}: {}", run.err);
     }
+}
+
+/// A table with the predictions of two experts.
+fn experts() -> String {
+    let row = |i: i32| {
+        let x = f64::from(i) / 10.0;
+        format!("{x},{},{},0.3,{},0.5\n", x.sin(), x.sin() + 0.1, 0.9 * x)
+    };
+    let head = "x0,y,mean_a,sd_a,mean_b,sd_b\n".to_owned();
+    head + &(0..30).map(row).collect::<String>()
 }
 
 #[test]
