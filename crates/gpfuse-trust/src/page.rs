@@ -1,5 +1,6 @@
 //! The page: every claim with its target beside its result.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use gpfuse_report::page::document::{Block, Cell, Column, Document, Section, Table};
@@ -39,6 +40,7 @@ fn overview(all: &[(&Study, Option<Record>)]) -> Section {
         let state = match (missed, left) {
             (0, 0) if met == 0 => Cell::words("told"),
             (0, 0) => Cell::verdict("met", "seen"),
+            (0, _) if met == 0 => Cell::verdict("not run", "unclear"),
             (0, _) => Cell::verdict("in part", "unclear"),
             _ => Cell::verdict("missed", "not-seen"),
         };
@@ -64,11 +66,16 @@ fn overview(all: &[(&Study, Option<Record>)]) -> Section {
     ];
     let mut rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
     rows.push(whole(all));
-    Section::new("overview", "All studies").with(table(
-        "The studies and how many targets each met",
-        columns,
-        rows,
-    ))
+    let section = Section::new("overview", "All studies");
+    let commits: BTreeSet<&str> =
+        all.iter().flat_map(|(_, record)| record).map(|record| record.commit.as_str()).collect();
+    let section = match commits.len() {
+        0 | 1 => section,
+        n => section.with(Block::text(format!(
+            "These records are of {n} states of the sources: each study names its own."
+        ))),
+    };
+    section.with(table("The studies and how many targets each met", columns, rows))
 }
 
 /// The last row: all findings, and whether the full forms together were fast enough.
@@ -102,7 +109,8 @@ fn section(study: &Study, record: Option<&Record>) -> Section {
     let columns = columns.into_iter().map(Column::words).collect();
     let rows = record.findings.iter().map(row).collect();
     let form = if record.short { "short" } else { "full" };
-    let made = format!("gpfuse {}, seed {}, {form} form.", record.version, record.seed);
+    let Record { version, commit, seed, .. } = record;
+    let made = format!("gpfuse {version}, commit {commit}, seed {seed}, {form} form.");
     let section = section.with(Block::text(made));
     section.with(table(&format!("{}: target beside result", study.title), columns, rows))
 }

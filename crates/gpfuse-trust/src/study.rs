@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::anyhow;
@@ -79,6 +80,8 @@ pub struct Record {
     pub study: String,
     /// The version of gpfuse.
     pub version: String,
+    /// The commit of the sources, with `-dirty` where they were changed since.
+    pub commit: String,
     /// The seed.
     pub seed: u64,
     /// Whether it was the short form.
@@ -94,20 +97,19 @@ impl Study {
     pub fn record(&self, run: &Run) -> Record {
         let begun = Instant::now();
         let done = catch_unwind(AssertUnwindSafe(|| (self.run)(run)));
-        let findings =
-            done.unwrap_or_else(|_| Err(anyhow!("a panic, see above"))).unwrap_or_else(|error| {
-                let claim = "The study can be run";
-                vec![Finding::new(
-                    claim,
-                    "to its end, without an error",
-                    format!("{error:#}"),
-                    false,
-                )]
-            });
+        let done = done.unwrap_or_else(|_| Err(anyhow!("a panic, see above")));
+        let found = done.and_then(|findings| match findings.is_empty() {
+            true => Err(anyhow!("it found nothing")),
+            false => Ok(findings),
+        });
+        let findings = found.unwrap_or_else(|error| {
+            let (claim, target) = ("The study can be run", "to its end, without an error");
+            vec![Finding::new(claim, target, format!("{error:#}"), false)]
+        });
         let seconds = begun.elapsed().as_secs_f64();
         let version = env!("CARGO_PKG_VERSION").into();
         let (study, seed, short) = (self.name.into(), run.seed, run.short);
-        Record { study, version, seed, short, seconds, findings }
+        Record { study, version, commit: commit(), seed, short, seconds, findings }
     }
 }
 
@@ -116,4 +118,13 @@ impl Record {
     pub fn missed(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.outcome == Outcome::Missed)
     }
+}
+
+/// The commit of the project's folder, if git knows one.
+fn commit() -> String {
+    let args = ["describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"];
+    let said = Command::new("git").args(args).current_dir(project()).output();
+    let said = said.ok().filter(|said| said.status.success()).map(|said| said.stdout);
+    let text = said.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
+    text.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".into())
 }

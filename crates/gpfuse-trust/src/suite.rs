@@ -16,6 +16,13 @@ pub(crate) struct Tested {
     pub(crate) tests: &'static [&'static str],
 }
 
+impl Tested {
+    /// Whether a test is one of the claim's.
+    fn has(&self, name: &str) -> bool {
+        self.tests.iter().any(|test| name.starts_with(test))
+    }
+}
+
 /// A test binary: how it is called in [`Tested`], its crate, and its name.
 pub(crate) type Binary = (&'static str, &'static str, &'static str);
 
@@ -37,20 +44,25 @@ pub(crate) fn findings(
         let said = cargo(&asked, &[])?;
         let found = read(prefix, &said.text);
         ensure!(!found.is_empty(), "`cargo test --test {test}` ran no test: {}", said.text);
-        out.extend(ended(test, said.good, &found));
+        out.extend(ended(test, said.good, &found, all));
         results.extend(found);
     }
     out.extend(all.iter().flat_map(|one| judged(one, &results)));
     Ok(out)
 }
 
-/// A finding where a binary ended badly and no test of it says so: it was killed on the way, and the
-/// tests after that left no line.
-fn ended(test: &str, good: bool, found: &BTreeMap<String, End>) -> Option<Finding> {
-    let told = found.values().any(|end| *end == End::Failed);
+/// A finding where a binary ended badly and no claim says so: it was killed on the way, and the
+/// tests after that left no line, or a test failed that belongs to no claim.
+fn ended(test: &str, good: bool, found: &BTreeMap<String, End>, all: &[Tested]) -> Option<Finding> {
+    let failed: Vec<&str> =
+        found.iter().filter(|(_, end)| **end == End::Failed).map(|(name, _)| &**name).collect();
+    let told = failed.iter().any(|name| all.iter().any(|one| one.has(name)));
     (!good && !told).then(|| {
-        let (claim, target) = (format!("The tests `{test}` run to their end"), "they do");
-        let result = format!("ended after {} of them without a failure", found.len());
+        let (claim, target) = (format!("The tests `{test}` run to their end"), "they all pass");
+        let result = match failed.is_empty() {
+            true => format!("ended after {} of them without a failure", found.len()),
+            false => format!("failed: {}", failed.join(", ")),
+        };
         Finding::new(claim, target, result, false)
     })
 }
@@ -91,8 +103,7 @@ fn read(prefix: &str, text: &str) -> BTreeMap<String, End> {
 
 /// What became of a claim: one finding, and one more for each test that could not be made.
 fn judged(one: &Tested, results: &BTreeMap<String, End>) -> Vec<Finding> {
-    let own = |name: &&String| one.tests.iter().any(|test| name.starts_with(test));
-    let ends: Vec<(&String, &End)> = results.iter().filter(|(name, _)| own(name)).collect();
+    let ends: Vec<(&String, &End)> = results.iter().filter(|(name, _)| one.has(name)).collect();
     let missing = one.tests.iter().filter(|test| !results.keys().any(|n| n.starts_with(**test)));
     let missing: Vec<&str> = missing.copied().collect();
     let count = |wanted: &End| ends.iter().filter(|(_, end)| *end == wanted).count();
@@ -178,9 +189,11 @@ mod tests {
         assert_eq!(outcomes(&["x c", "x d"]), [Missed]);
         assert_eq!(outcomes(&["x e"]), [Missed]);
         // A binary that was killed before it could name a failure.
-        assert!(ended("x", false, &found).is_none(), "a failure is named");
+        assert!(ended("x", false, &found, &[one(&["x c"])]).is_none(), "a failure is named");
+        let other = ended("x", false, &found, &[one(&["x d"])]).unwrap();
+        assert_eq!((other.outcome, other.result.as_str()), (Missed, "failed: x c"));
         let before = read("x ", "running 2 tests\ntest d ... ok\n");
-        assert_eq!(ended("x", false, &before).map(|f| f.outcome), Some(Missed));
-        assert!(ended("x", true, &before).is_none());
+        assert_eq!(ended("x", false, &before, &[]).map(|f| f.outcome), Some(Missed));
+        assert!(ended("x", true, &before, &[]).is_none());
     }
 }

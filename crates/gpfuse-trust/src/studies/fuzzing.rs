@@ -40,9 +40,6 @@ const MINUTES: f64 = 30.0;
 /// CPU minutes of each fresh run.
 const FRESH: f64 = 40.0 / 60.0;
 
-/// Bytes of memory per byte of an input.
-const RATIO: f64 = 16.0;
-
 /// A line of what `fuzz/run` writes.
 #[derive(Debug, Deserialize)]
 struct Line {
@@ -65,7 +62,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
         let command = "fuzz/run --record bench/results/trust/fuzz.json";
         let judged = |target| judged(target, &lines, MINUTES, "recorded", command);
         out.extend(TARGETS.iter().map(judged));
-        out.extend(fresh(run).unwrap_or_else(|error| unmade(&format!("{error:#}"))));
+        out.extend(fresh(run)?);
     }
     Ok(out)
 }
@@ -88,7 +85,7 @@ fn judged(
 ) -> Finding {
     let claim = format!("{what}, {kind}");
     let target = format!(
-        "at least {} CPU-minutes, 0 crashes, at most {RATIO} bytes of memory per byte",
+        "at least {} CPU-minutes, 0 crashes; more than 16 bytes of memory per byte is one",
         short(minutes)
     );
     let Some(line) = lines.iter().find(|line| line.target == *name) else {
@@ -102,7 +99,7 @@ fn judged(
         line.crashes,
         short(line.largest_ratio)
     );
-    let met = line.cpu_minutes >= minutes && line.crashes == 0 && line.largest_ratio <= RATIO;
+    let met = line.cpu_minutes >= minutes && line.crashes == 0;
     let note = format!(
         "made by `{command}` at commit {} with {}: {} edges reached, {} files in the corpus; no chance \
          of a false failure",
@@ -132,6 +129,19 @@ fn unmade(why: &str) -> Vec<Finding> {
     let none =
         |(_, what): &(&str, &str)| Finding::not_run(format!("{what}, fresh"), "0 crashes", why);
     TARGETS.iter().map(none).collect()
+}
+
+/// A fresh run that failed. Without a network there may be no crates to build it with.
+fn broken(said: &str) -> Vec<Finding> {
+    if ["failed to download", "failed to fetch"].iter().any(|words| said.contains(words)) {
+        return unmade("the crates cannot be fetched");
+    }
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let result = format!("`fuzz/run` failed: {}", last.unwrap_or("it says nothing").trim());
+    let one = |(_, what): &(&str, &str)| {
+        Finding::new(format!("{what}, fresh"), "0 crashes", result.as_str(), false)
+    };
+    TARGETS.iter().map(one).collect()
 }
 
 /// A short run from here, on copies of the corpora.
@@ -172,9 +182,7 @@ fn fresh(run: &Run) -> anyhow::Result<Vec<Finding>> {
         .context("cannot run `python3 fuzz/run`")?;
     let lines = read(&record)?;
     if lines.len() < TARGETS.len() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        let last = said.lines().rev().find(|line| !line.trim().is_empty());
-        anyhow::bail!("`fuzz/run` failed: {}", last.unwrap_or("it says nothing"));
+        return Ok(broken(&String::from_utf8_lossy(&done.stderr)));
     }
     Ok(TARGETS.iter().map(|target| judged(target, &lines, FRESH, "fresh", &command)).collect())
 }

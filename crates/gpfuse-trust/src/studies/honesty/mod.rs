@@ -69,8 +69,9 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let sampler =
         |seed| infer::Settings { seed, threads: run.threads, ..infer::Settings::default() };
     // A seed of no recorded run.
-    let fresh = ANEW.map(|method| Outcome::of(method, 0, sampler(SEEDS + run.seed)));
-    out.push(repeated(&all, &fresh.into_iter().collect::<anyhow::Result<Vec<_>>>()?));
+    for method in ANEW {
+        out.push(repeated(&all, &Outcome::of(method, 0, sampler(SEEDS + run.seed))?));
+    }
     Ok(out)
 }
 
