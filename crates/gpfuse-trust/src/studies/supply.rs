@@ -12,15 +12,19 @@ use crate::{Finding, Run, Study};
 pub(super) const STUDY: Study = Study {
     name: "supply",
     title: "Supply chain and unsafe code",
-    about: "Every crate that is linked has a known source and licence and no known advisory, \
-            and `unsafe` stands in two files: the vector kernels, each block with its reason, run \
-            under the address sanitizer.",
+    about: "Every crate that is linked has a known source and licence, and no advisory of a \
+            vulnerability or of unsound code but those that `deny.toml` names with the reason why they \
+            do no harm here. `unsafe` stands in two files: the vector kernels, each block with its \
+            reason, run under the address sanitizer; the tests have a third, which counts memory.",
     run,
     figures: none,
 };
 
 /// Where `unsafe` may stand.
 const KERNELS: [&str; 2] = ["crates/gpfuse/src/math/simd.rs", "crates/gpfuse/src/math/wide.rs"];
+
+/// Of tests alone: the allocator that counts what a reader takes.
+const COUNTER: &str = "fuzz/checks/bound.rs";
 
 /// How unsafe code begins.
 const BEGINS: [&str; 4] = [
@@ -44,7 +48,7 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     Ok(out)
 }
 
-/// Sources and licences, and crates that are banned because they open sockets.
+/// Sources and licences.
 fn deny() -> anyhow::Result<Finding> {
     let (claim, target) = ("`cargo deny`: licences and sources", "clean");
     if !cargo_has("deny") {
@@ -61,7 +65,8 @@ fn deny() -> anyhow::Result<Finding> {
 
 /// Known vulnerabilities.
 fn audit() -> anyhow::Result<Finding> {
-    let (claim, target) = ("`cargo audit`: known advisories", "no vulnerability, nothing unsound");
+    let claim = "`cargo audit`: known advisories";
+    let target = "no vulnerability, nothing unsound, but for what `deny.toml` excuses";
     if !cargo_has("audit") {
         return Ok(Finding::not_run(claim, target, "`make tools` makes it possible"));
     }
@@ -75,30 +80,66 @@ fn audit() -> anyhow::Result<Finding> {
         let why = format!("the advisories cannot be fetched; `{COPY}` names the folder of a copy");
         return Ok(Finding::not_run(claim, target, why));
     }
-    let loaded = said.text.lines().find(|line| line.contains("Loaded")).unwrap_or_default();
-    // Without the place of the copy, which is of this machine.
-    let loaded = loaded.split(" (").next().unwrap_or_default();
+    let loaded = loaded(&said.text);
+    if loaded == 0 {
+        return Ok(Finding::not_run(
+            claim,
+            target,
+            format!("no advisory was read: {}", said.last()),
+        ));
+    }
+    let excused = excused(&fs::read_to_string(project().join("deny.toml"))?);
     // There may be warnings, of crates below ours that nobody maintains.
-    let found = if said.good { target.into() } else { said.last().to_string() };
-    Ok(Finding::new(claim, target, found, said.good).with(loaded.trim()))
+    let found = match said.good {
+        true => format!("none in {loaded} advisories, but for {} excused", excused.len()),
+        false => said.last().to_string(),
+    };
+    let source =
+        if copy.is_some() { "a copy of the advisories, or a part of them" } else { "RustSec" };
+    Ok(Finding::new(claim, target, found, said.good)
+        .with(format!("of {source}; excused: {}", excused.join("; "))))
+}
+
+/// How many advisories were read.
+fn loaded(said: &str) -> usize {
+    let line = said.lines().find_map(|line| line.trim().strip_prefix("Loaded "));
+    line.and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap_or(0)
+}
+
+/// The advisories that do no harm here, each with its reason.
+fn excused(deny: &str) -> Vec<String> {
+    let quoted = |line: &str, key: &str| -> Option<String> {
+        let (_, rest) = line.split_once(&format!("{key} = \""))?;
+        Some(rest.split('"').next()?.to_owned())
+    };
+    let one = |line: &str| Some(format!("{}, {}", quoted(line, "id")?, quoted(line, "reason")?));
+    deny.lines().filter_map(one).collect()
 }
 
 /// Blocks of `unsafe` by file. Clippy sees to it that each has its reason.
 fn unsafe_blocks() -> anyhow::Result<Finding> {
-    let (mut inside, mut outside) = (0, Vec::new());
+    let (mut inside, mut tests, mut outside) = (0, 0, Vec::new());
     let allowed = KERNELS.map(|file| project().join(file));
-    for file in sources(&project().join("crates"))? {
+    let folders = ["crates", "fuzz/checks", "fuzz/targets"].map(|name| project().join(name));
+    for file in
+        folders.iter().map(|folder| sources(folder)).collect::<anyhow::Result<Vec<_>>>()?.concat()
+    {
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
         let count = code.filter(|line| BEGINS.iter().any(|begins| line.contains(begins))).count();
         if allowed.contains(&file) {
             inside += count;
+        } else if file == project().join(COUNTER) {
+            tests += count;
         } else if count > 0 {
             outside.push(file.display().to_string());
         }
     }
     let result = match outside.first() {
-        None => format!("0 outside, {inside} blocks in {}", KERNELS.join(" and ")),
+        None => format!(
+            "0 outside, {inside} blocks in {}; of tests {tests} in {COUNTER}",
+            KERNELS.join(" and ")
+        ),
         Some(first) => format!("{} files outside, such as `{first}`", outside.len()),
     };
     Ok(Finding::new(
@@ -107,7 +148,7 @@ fn unsafe_blocks() -> anyhow::Result<Finding> {
         result,
         outside.is_empty(),
     )
-    .with("all sources are read; clippy refuses a block without its reason"))
+    .with("all Rust sources are read; clippy refuses a block without its reason"))
 }
 
 /// All Rust sources below a folder.
@@ -152,4 +193,18 @@ fn sanitizer() -> anyhow::Result<Finding> {
 fn passed(said: &Said) -> usize {
     let results = said.text.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
     results.filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_audit_says_is_read() {
+        let said =
+            "    Fetching advisory database\n      Loaded 812 security advisories (from x)\n";
+        assert_eq!((loaded(said), loaded("error: no repository")), (812, 0));
+        let deny = "ignore = [\n    { id = \"R-1\", reason = \"not called\" },\n]\n";
+        assert_eq!(excused(deny), ["R-1, not called"]);
+    }
 }
