@@ -31,6 +31,9 @@ use crate::sweep_file::tables;
 const SETTINGS: &str = "settings.toml";
 const RANKS: &str = "ranks.csv";
 
+/// The name of the version among the settings.
+const VERSION: &str = "version";
+
 /// What stands above the settings.
 const HEAD: &str = "# The settings of this calibration study, as used.\n\n";
 
@@ -58,9 +61,8 @@ impl RankLedger {
     ) -> Result<RankLedger, RanksError> {
         let lock = claim(folder).map_err(LedgerError::from)?;
         let (told, path) = (folder.join(SETTINGS), folder.join(RANKS));
-        let mut here = Table::try_from(settings)
-            .map_err(|e| LedgerError::write(&told, &std::io::Error::other(e)))?;
-        here.insert("version".into(), version.into());
+        let mut here = table(settings, &told)?;
+        here.insert(VERSION.into(), version.into());
         match read(&told)? {
             Some(there) => same(folder, &there, &here)?,
             None if path.exists() => {
@@ -99,6 +101,23 @@ impl RankLedger {
         self.rows.push(row);
         Ok(())
     }
+}
+
+/// Refuse a folder whose study was told other settings; its version may be another.
+pub fn told(folder: &Path, settings: &Settings) -> Result<(), RanksError> {
+    let path = folder.join(SETTINGS);
+    let here = table(settings, &path)?;
+    let Some(mut there) = read(&path)? else {
+        return Err(RanksError::NoSettings { path: folder.display().to_string() });
+    };
+    there.remove(VERSION);
+    same(folder, &there, &here)
+}
+
+/// The settings as they are written.
+fn table(settings: &Settings, path: &Path) -> Result<Table, RanksError> {
+    let failed = |e| LedgerError::write(path, &std::io::Error::other(e));
+    Ok(Table::try_from(settings).map_err(failed)?)
 }
 
 /// The simulations in the folder of a study with quantities `names`, which may be written meanwhile;

@@ -6,7 +6,7 @@ use anyhow::{anyhow, ensure};
 use gpfuse::calibrate::{Ended, LEVEL, Settings, Study as Calibration, Verdict, judge, run_all};
 use gpfuse::infer::Quiet;
 use gpfuse::model::Method;
-use gpfuse_io::ranks::simulations;
+use gpfuse_io::ranks::{simulations, told};
 use gpfuse_report::figure::{Ranks, ranks};
 use gpfuse_report::page::Album;
 use gpfuse_report::page::document::Block;
@@ -66,7 +66,10 @@ fn fresh(method: Method, run: &Run) -> anyhow::Result<Finding> {
 /// The simulations that are committed, judged anew.
 fn kept(method: Method) -> anyhow::Result<Verdict> {
     let study = calibration(method, 0)?;
-    let all = simulations(&recorded("sbc").join(method.name()), study.names())?;
+    let folder = recorded("sbc").join(method.name());
+    // Of another study they would say nothing of this one.
+    told(&folder, study.settings())?;
+    let all = simulations(&folder, study.names())?;
     Ok(judge(study.names(), study.settings().ranked(), &all))
 }
 

@@ -1,6 +1,7 @@
 //! A reference posterior as it is stored: the problem, what the other tool says of its density, and
 //! its draws.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,6 +70,18 @@ pub(super) struct Problem {
     pub(super) derived: Vec<String>,
     /// Points in full precision.
     pub(super) points: Vec<Point>,
+}
+
+/// Where there are more parameters, only the first coefficient of each GP is stored.
+const FEW: usize = 20;
+
+impl Problem {
+    /// The names of what is stored of its draws.
+    pub(super) fn stored(&self) -> BTreeSet<&str> {
+        let few = self.parameters.len() <= FEW;
+        let kept = |name: &&String| few || !name.contains("_theta ") || name.ends_with(" 1");
+        self.parameters.iter().filter(kept).chain(&self.derived).map(String::as_str).collect()
+    }
 }
 
 /// What the other tool says of its run.
