@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Draws have the laws that the views state: at most 1e-6 for each of the 37 views.
+    /// Draws have the laws that the views state: at most 1e-6 for each of the 36 views.
     #[test]
     fn draws_have_their_laws() {
         for known in all() {

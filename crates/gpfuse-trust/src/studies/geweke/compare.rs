@@ -48,7 +48,9 @@ fn rank(reference: &[f64], value: f64) -> f64 {
 ///
 /// With `n` independent draws the mean over a chain of a function `h` of the ranks is off by
 /// the chain's Monte Carlo error and, to first order, by that of the mean of `h` over the
-/// independent draws: `z = (mean - E h) / sqrt(mcse^2 + Var h / n)`.
+/// independent draws: `z = (mean - E h) / sqrt(mcse^2 + Var h / n)`. Of two estimates of the chain's
+/// error, by autocorrelations and by batch means, the larger is taken: one that is too small would
+/// see differences where there are none.
 pub(super) fn compare(
     names: &[String],
     mut reference: Columns,
@@ -68,9 +70,10 @@ pub(super) fn compare(
                 ranks.iter().map(|r| r.iter().map(|u| (test.of)(*u)).collect()).collect();
             let slices: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
             let (error, size) = (mcse_mean(&slices), ess_mean(&slices));
-            let spread = error.hypot((test.variance / own.len() as f64).sqrt());
+            let by_batches = batch_error(&slices, batches);
+            let spread = error.max(by_batches).hypot((test.variance / own.len() as f64).sqrt());
             let z = (mean(&traces.concat()) - test.mean).abs() / spread;
-            let factor = batch_error(&slices, batches) / error;
+            let factor = by_batches / error;
             found.push((format!("{} {name}", test.name), z, size, factor.max(factor.recip())));
         }
     }

@@ -135,7 +135,7 @@ fn finding(claim: &str, cycles: usize, step: f64, brief: bool, found: &Compared)
         "{} functions of parameters and data, two tests each; {cycles} independent draws and {cycles} \
          cycles of {CHAINS} chains that start exactly, one transition of step size {} each; a sound \
          sampler fails by |z| with a probability of about {RATE:e}: means of bounded ranks are taken \
-         as normal, with the standard errors of their autocorrelations. The agreement of standard errors guards the others \
+         as normal, with the larger of their standard errors by autocorrelations and by batch means. The agreement of standard errors guards the others \
          and has no rate of its own: by batch means they are uncertain by a twentieth, in the short \
          form by a tenth",
         found.functions,
