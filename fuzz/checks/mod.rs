@@ -21,8 +21,9 @@ pub use model_file::model_file;
 pub use parquet::parquet;
 pub use settings::settings;
 
-/// An error's text is one line and says something.
+/// An error's text is one line and says something; nothing in it moves the cursor.
 fn one_line(error: &impl std::fmt::Display) {
     let text = error.to_string();
     assert!(text.lines().count() == 1, "no single line: {text}");
+    assert!(!text.contains(char::is_control), "a control character: {text:?}");
 }

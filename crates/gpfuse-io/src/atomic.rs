@@ -1,11 +1,13 @@
 //! Writes files whole or not at all: a temporary neighbour, then one rename.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 use thiserror::Error;
+
+use crate::words::{first_line, show_path};
 
 /// Why a file could not be written; the target is then as it was before.
 #[allow(missing_docs)] // The fields are what the message shows.
@@ -31,13 +33,11 @@ pub enum WriteError {
 impl WriteError {
     /// Sorts a system error by its cure.
     pub fn new(path: &Path, cause: &io::Error) -> Self {
-        let name = path.display().to_string();
-        let text = crate::words::first_line(&cause.to_string());
+        let name = show_path(path);
+        let text = first_line(&cause.to_string());
         match cause.kind() {
             ErrorKind::IsADirectory => Self::Folder { path: name },
-            ErrorKind::NotFound => {
-                Self::NoFolder { path: name, folder: parent(path).display().to_string() }
-            }
+            ErrorKind::NotFound => Self::NoFolder { path: name, folder: show_path(parent(path)) },
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                 Self::Permission { path: name, cause: text }
             }
@@ -53,6 +53,25 @@ fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
+    }
+}
+
+/// Makes the name of a new file durable, as its contents are by their own means; some systems cannot
+/// open a folder, so a failure is no reason to call the written file lost.
+pub(crate) fn sync_folder(path: &Path) {
+    let _ = File::open(parent(path)).and_then(|folder| folder.sync_all());
+}
+
+/// Makes a temporary file and locks it for as long as it is open: whoever clears the folder of what
+/// killed writers left can tell it by that. Not by `tempfile`, whose files only their owner may read.
+fn temporary(at: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create_new(true).open(at)?;
+    match file.try_lock() {
+        // Without locks no folder is claimed, and none is cleared.
+        Err(TryLockError::Error(_)) => Ok(file),
+        Ok(()) if at.exists() => Ok(file),
+        // It was taken for a leftover before it was locked; at this answer another name is tried.
+        Ok(()) | Err(TryLockError::WouldBlock) => Err(ErrorKind::AlreadyExists.into()),
     }
 }
 
@@ -83,12 +102,10 @@ impl AtomicFile {
             let file = OpenOptions::new().write(true).open(&target).map_err(fail)?;
             return Ok(Self { out: Out::Direct(file), target });
         }
-        // Opened here rather than by `tempfile`, whose files only their owner may read.
-        let open = |at: &Path| OpenOptions::new().write(true).create_new(true).open(at);
         let file = tempfile::Builder::new()
             .prefix(".gpfuse-")
             .suffix(".tmp")
-            .make_in(parent(&target), open)
+            .make_in(parent(&target), temporary)
             .map_err(fail)?;
         if let Some(old) = old {
             file.as_file().set_permissions(old.permissions()).map_err(fail)?;
@@ -102,9 +119,7 @@ impl AtomicFile {
         if let Out::Temporary(file) = self.out {
             file.as_file().sync_all()?;
             file.persist(&self.target).map_err(|failed| failed.error)?;
-            // Makes the rename itself durable; some systems cannot open a folder, so a failure
-            // is no reason to call the written file lost.
-            let _ = File::open(parent(&self.target)).and_then(|folder| folder.sync_all());
+            sync_folder(&self.target);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::atomic::WriteError;
-use crate::words::first_line;
+use crate::words::{first_line, show_path};
 
 /// The file that the writer holds.
 pub(crate) const LOCK: &str = "lock";
@@ -64,7 +64,7 @@ struct Refusal {
 }
 
 fn attempt(folder: &Path) -> Result<File, Refusal> {
-    let name = || folder.display().to_string();
+    let name = || show_path(folder);
     fs::create_dir_all(folder).map_err(|e| Refusal {
         error: ClaimError::NoFolder { path: name(), cause: first_line(&e.to_string()) },
         passing: passing(e.kind()) && !in_the_way(folder),
@@ -115,11 +115,18 @@ pub(crate) fn is_at(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Remove the temporary files of a writer that was killed.
+/// Remove the temporary files of writers that were killed: one that is at work holds its own locked,
+/// and need not be the writer of this folder.
 pub(crate) fn remove_leftovers(folder: &Path) {
     for name in names(folder).iter().filter(|name| is_temporary(name)) {
-        // Only room is lost if it stays.
-        let _ = fs::remove_file(folder.join(name));
+        let path = folder.join(name);
+        // The lock is held until the file is gone, so that a writer that has just made it notices.
+        if let Ok(file) = File::open(&path)
+            && file.try_lock_shared().is_ok()
+        {
+            // Only room is lost if it stays.
+            let _ = fs::remove_file(&path);
+        }
     }
 }
 
@@ -136,7 +143,11 @@ pub(crate) fn is_temporary(name: &str) -> bool {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::io::Write;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+    use crate::atomic::AtomicFile;
 
     /// As by a writer that ends while the next one waits at the door.
     #[test]
@@ -150,6 +161,44 @@ mod tests {
         let second = claim(&path).unwrap();
         assert!(is_at(&second, &path.join(LOCK)));
         assert!(matches!(claim(&path), Err(ClaimError::Busy { .. })));
+    }
+
+    /// As by a table that is written into the folder of a sweep, beside what a killed writer left.
+    #[test]
+    fn a_file_that_is_being_written_is_no_leftover() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let left = folder.path().join(".gpfuse-left.tmp");
+        fs::write(&left, "").unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"one").unwrap();
+        let _lock = claim(folder.path()).unwrap();
+        assert!(!left.exists());
+        file.write_all(b" two").unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one two");
+    }
+
+    /// A file is not lost either where it is cleared away before its writer has locked it.
+    #[test]
+    fn files_are_made_while_the_folder_is_cleared() {
+        let folder = tempfile::tempdir().unwrap();
+        let over = AtomicBool::new(false);
+        let made = |_| {
+            let _file = AtomicFile::create(&folder.path().join("a")).unwrap();
+            names(folder.path()).iter().any(|name| is_temporary(name))
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    remove_leftovers(folder.path());
+                }
+            });
+            let all = (0..2000).all(made);
+            over.store(true, Ordering::Relaxed);
+            assert!(all, "a file is gone");
+        });
+        assert!(names(folder.path()).is_empty());
     }
 
     /// A link to nowhere can be opened by nobody, as a folder that comes and goes for ever.

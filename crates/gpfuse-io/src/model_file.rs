@@ -21,6 +21,7 @@ use gpfuse::model::{Data as Rows, Kind, Posterior, Role};
 use gpfuse::scale::{Affine, Scaler};
 
 use crate::nc::{Data, Group, NcError, Tree, Var};
+use crate::words::{in_one_line, show_path};
 
 /// Up to this many numbers of pointwise log likelihood are stored; it is rows x draws, and can
 /// always be computed again.
@@ -55,7 +56,7 @@ pub enum ModelFileError {
 
 impl From<NcError> for ModelFileError {
     fn from(e: NcError) -> Self {
-        ModelFileError::File(e.to_string())
+        ModelFileError::File(in_one_line(&e.to_string()))
     }
 }
 
@@ -102,7 +103,7 @@ pub fn load(path: &Path) -> Result<Saved, ModelFileError> {
 }
 
 fn content(path: &Path, problem: &str) -> ModelFileError {
-    ModelFileError::Content { path: path.display().to_string(), problem: problem.into() }
+    ModelFileError::Content { path: show_path(path), problem: problem.into() }
 }
 
 fn var(name: &str, dims: &[&str], data: Data) -> Var {
@@ -337,7 +338,7 @@ impl<'a> Reader<'a> {
 /// The fit in a tree, or what is wrong with it in one line.
 pub fn read(tree: &Tree) -> Result<Saved, String> {
     // Texts of the file may stand in it.
-    assemble(tree).map_err(|problem| problem.lines().collect::<Vec<_>>().join(" "))
+    assemble(tree).map_err(|problem| in_one_line(&problem))
 }
 
 fn assemble(tree: &Tree) -> Result<Saved, String> {
@@ -380,4 +381,19 @@ fn assemble(tree: &Tree) -> Result<Saved, String> {
     let (model, data) = (Arc::new(model), data.map(Arc::new));
     let fitted = Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data };
     Ok(Saved { fitted, inputs, target })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_spell_control_characters_out() {
+        let text = r#"{"method": "a\n\u001bb"}"#.to_string();
+        let settings = var("settings", &[], Data::Str(vec![text]));
+        let tree = Tree { groups: vec![group("gpfuse", &[], vec![settings])] };
+        let error = read(&tree).unwrap_err();
+        assert!(error.contains(r"`a\n\u{1b}b`"), "{error:?}");
+        assert!(!error.contains(char::is_control), "{error:?}");
+    }
 }

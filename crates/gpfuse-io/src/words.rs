@@ -1,18 +1,32 @@
 //! How messages show what was found in a file: in one line, whatever it is.
 
+use std::path::Path;
+
 /// The first line of a message, so that one error stays one line.
 pub(crate) fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().trim().to_owned()
+    in_one_line(text.lines().next().unwrap_or_default().trim())
 }
 
 /// A value or name as it is shown in a message: one line, and not long.
 pub(crate) fn show(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push_str("...");
+    shorten(text, 40).chars().flat_map(char::escape_debug).collect()
+}
+
+/// A setting as it is shown where it differs from another: one line, and not long.
+pub(crate) fn setting(text: Option<&str>) -> String {
+    text.map_or("not given".into(), |text| in_one_line(&shorten(text, 60)))
+}
+
+/// A path as it is shown in a message: it may come from a file, and a name may hold anything.
+pub(crate) fn show_path(path: &Path) -> String {
+    in_one_line(&path.display().to_string())
+}
+
+fn shorten(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
-    shown
 }
 
 /// A whole message in one line: what would end it or move the cursor is spelt out.
@@ -34,8 +48,13 @@ mod tests {
     #[test]
     fn what_is_shown_is_one_line() {
         assert_eq!(first_line(" a\nb"), "a");
+        assert_eq!(first_line("a\u{1b}[2K\rb\nc"), r"a\u{1b}[2K\rb");
         assert_eq!(show("r\nge-4"), r"r\nge-4");
         assert_eq!(show(&"x".repeat(41)), format!("{}...", "x".repeat(40)));
+        assert_eq!(setting(Some("\"a\nb\"")), r#""a\nb""#);
+        assert_eq!(setting(Some(&"\t".repeat(61))), format!("{}...", r"\t".repeat(60)));
+        assert_eq!(setting(None), "not given");
+        assert_eq!(show_path(Path::new("a\nb.csv")), r"a\nb.csv");
         assert_eq!(in_one_line("data `r\n\u{1b}[2Kge`: é 'q'"), r"data `r\n\u{1b}[2Kge`: é 'q'");
     }
 }

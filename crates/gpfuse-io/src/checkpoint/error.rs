@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::atomic::WriteError;
 use crate::claim::ClaimError;
-use crate::words::first_line;
+use crate::words::{first_line, show_path};
 
 /// Why the folder of a checkpoint cannot be used.
 #[allow(missing_docs)] // The fields are what the message shows.
@@ -34,6 +34,6 @@ pub enum CheckpointError {
 impl CheckpointError {
     pub(super) fn read(path: &Path, cause: &io::Error) -> CheckpointError {
         let cause = first_line(&cause.to_string());
-        CheckpointError::Read { path: path.display().to_string(), cause }
+        CheckpointError::Read { path: show_path(path), cause }
     }
 }

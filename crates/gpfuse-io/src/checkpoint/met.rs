@@ -18,7 +18,7 @@ use gpfuse::infer::{DensityError, Met};
 
 use super::Trouble;
 use super::file::head;
-use crate::atomic::WriteError;
+use crate::atomic::{WriteError, sync_folder};
 
 /// The most bytes of one chain.
 const MOST: u64 = 1 << 30;
@@ -127,6 +127,7 @@ impl Journal {
         let make = || -> std::io::Result<File> {
             let mut file = File::create(&self.path)?;
             file.write_all(bytes)?;
+            sync_folder(&self.path);
             Ok(file)
         };
         make().map_or_else(|e| self.give_up(&e), |file| State::writing(file, self.count))

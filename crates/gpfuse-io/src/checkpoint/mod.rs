@@ -32,7 +32,8 @@ use gpfuse::infer::map::Point;
 use gpfuse::infer::{ChainDraws, Keeper, Met};
 
 use crate::atomic::{WriteError, atomic_write};
-use crate::claim::{LOCK, claim, is_temporary, names};
+use crate::claim::{LOCK, claim, is_temporary, names, remove_leftovers};
+use crate::words::show_path;
 
 /// What the run is.
 const RUN: &str = "run.txt";
@@ -59,7 +60,7 @@ impl Checkpoint {
         run: &Run,
         warn: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Checkpoint, CheckpointError> {
-        let path = || folder.display().to_string();
+        let path = || show_path(folder);
         // Before the folder is locked, so that one with other files gets none from here. By a single
         // listing: between two looks, another run may make its files or remove them.
         let all = names(folder);
@@ -98,9 +99,10 @@ impl Checkpoint {
                 && name.ends_with(".bin")
         };
         // What cannot be removed is found whole by the next run, and removed by it.
-        for name in names(&self.folder).iter().filter(|name| own(name) || is_temporary(name)) {
+        for name in names(&self.folder).iter().filter(|name| own(name)) {
             let _ = fs::remove_file(self.folder.join(name));
         }
+        remove_leftovers(&self.folder);
         for name in [RUN, LOCK] {
             let _ = fs::remove_file(self.folder.join(name));
         }
@@ -117,7 +119,7 @@ impl Checkpoint {
         match file::read(&path, self.sum, kind, number) {
             Ok(words) => words,
             Err(problem) => {
-                let path = path.display();
+                let path = show_path(&path);
                 let problem = format!("warning: `{path}` is {problem}: that part is done again");
                 (self.trouble.warn)(&problem);
                 None

@@ -8,11 +8,10 @@ use gpfuse::math::simd::Level;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::words::{in_one_line, setting};
+
 /// What stands above the lines.
 const HEAD: &str = "# What the run of this checkpoint is; only the same run goes on from here.\n";
-
-/// A value longer than this is not shown in full.
-const SHOWN: usize = 60;
 
 /// All that the result of a run depends on, a line `name = value` each. Threads and the names of
 /// files are not among them.
@@ -81,15 +80,10 @@ impl Run {
         all.sort_by_key(|name| rank(name));
         let differs = |name: &&&str| there.get(**name).copied() != self.0.get(**name).map(|v| &**v);
         let name = *all.iter().find(differs)?;
-        let (old, new) = (show(there.get(name).copied()), show(self.0.get(name).map(|v| &**v)));
+        let (old, new) =
+            (setting(there.get(name).copied()), setting(self.0.get(name).map(|v| &**v)));
         let label = name.strip_prefix("settings.").unwrap_or(name);
-        Some(format!("`{label}` is {old} there and {new} here"))
+        // The name may be one of the text.
+        Some(in_one_line(&format!("`{label}` is {old} there and {new} here")))
     }
-}
-
-/// A value in one short line.
-fn show(value: Option<&str>) -> String {
-    let Some(value) = value else { return "not given".into() };
-    let short: String = value.chars().take(SHOWN).collect();
-    if short.len() < value.len() { format!("{short}...") } else { short }
 }

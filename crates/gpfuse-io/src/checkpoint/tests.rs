@@ -137,6 +137,11 @@ fn another_run_is_refused_by_what_differs() {
             "{error}"
         );
     }
+    let text = fs::read_to_string(path.join("run.txt")).unwrap();
+    fs::write(path.join("run.txt"), text.clone() + "a\u{1b} = b\rc\n").unwrap();
+    let error = refused(path, &run());
+    assert!(error.contains(r"`a\u{1b}` is b\rc there and not given here"), "{error}");
+    fs::write(path.join("run.txt"), text).unwrap();
     // Threads are no part of a run.
     settings = FitSettings::default();
     settings.sampler.threads = 77;

@@ -7,7 +7,7 @@ use crate::atomic::WriteError;
 use crate::claim::ClaimError;
 use crate::model_file::ModelFileError;
 use crate::sweep_file::SweepFileError;
-use crate::words::first_line;
+use crate::words::{first_line, show_path};
 
 /// Why the folder of a sweep cannot be read or written.
 #[allow(missing_docs)] // The fields are what the message shows.
@@ -75,13 +75,12 @@ pub enum LedgerError {
 impl LedgerError {
     pub(crate) fn read(path: &Path, cause: &io::Error) -> LedgerError {
         let cause = first_line(&cause.to_string());
-        LedgerError::Read { path: path.display().to_string(), cause }
+        LedgerError::Read { path: show_path(path), cause }
     }
 
     pub(super) fn gone(path: &Path) -> LedgerError {
-        let name = |part: &Path| part.display().to_string();
-        let folder = path.parent().map_or_else(String::new, name);
-        let file = path.file_name().map_or_else(String::new, |file| name(Path::new(file)));
+        let folder = path.parent().map_or_else(String::new, show_path);
+        let file = path.file_name().map_or_else(String::new, |file| show_path(Path::new(file)));
         LedgerError::Gone { folder, file }
     }
 

@@ -8,6 +8,7 @@ use gpfuse::sweep::{Finished, Key};
 
 use super::{DATA, LedgerError, MODELS, ROWS, SETTINGS, log};
 use crate::sweep_file::SweepFile;
+use crate::words::show_path;
 
 /// What is in the folder of a sweep. Reading takes no lock: a sweep may be running.
 #[derive(Debug, Clone)]
@@ -32,8 +33,8 @@ pub struct Folder {
 impl Folder {
     /// Read a folder.
     pub fn read(path: &Path) -> Result<Folder, LedgerError> {
-        let (settings, file) = settings(path)?
-            .ok_or_else(|| LedgerError::NoSweep { path: path.display().to_string() })?;
+        let (settings, file) =
+            settings(path)?.ok_or_else(|| LedgerError::NoSweep { path: show_path(path) })?;
         let mut rows = log::read(&path.join(ROWS))?.rows;
         rows.sort_by(|a, b| a.key.cmp(&b.key));
         let table = |name: &String| path.join(DATA).join(format!("{name}.csv"));

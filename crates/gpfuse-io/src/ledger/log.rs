@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use gpfuse::sweep::Finished;
 
 use super::LedgerError;
+use crate::atomic::sync_folder;
 use crate::claim::is_at;
-use crate::words::first_line;
+use crate::words::{first_line, in_one_line, show_path};
 
 /// What a file of rows holds.
 pub(super) struct Rows {
@@ -28,7 +29,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, LedgerError> {
         Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
         other => other.map_err(|e| LedgerError::read(path, &e))?,
     };
-    let name = || path.display().to_string();
+    let name = || show_path(path);
     let mut out = Rows { rows: Vec::new(), whole: 0, half: false };
     let mut known = HashSet::new();
     for (i, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
@@ -40,7 +41,7 @@ pub(super) fn read(path: &Path) -> Result<Rows, LedgerError> {
         match serde_json::from_slice::<Finished>(line) {
             Ok(row) => {
                 if !known.insert(row.key.clone()) {
-                    let (path, cell) = (name(), row.key.to_string());
+                    let (path, cell) = (name(), in_one_line(&row.key.to_string()));
                     return Err(LedgerError::Twice { path, line: i + 1, cell });
                 }
                 out.rows.push(row);
@@ -73,6 +74,8 @@ impl Log {
     pub(crate) fn after(path: &Path, whole: u64, half: bool) -> Result<Log, LedgerError> {
         let fail = |e: std::io::Error| LedgerError::write(path, &e);
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(fail)?;
+        // Lines on the disk are lost all the same if the name of their file is not there.
+        sync_folder(path);
         if half {
             file.set_len(whole).and_then(|()| file.sync_all()).map_err(fail)?;
         }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{DATA, Folder, Ledger, LedgerError, MODELS};
 use crate::sweep_file::difference;
+use crate::words::{in_one_line, show, show_path};
 
 /// Join the parts of a sweep in the folder `out`, which may hold a part already.
 ///
@@ -17,18 +18,19 @@ use crate::sweep_file::difference;
 pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger, LedgerError> {
     let folders = parts.iter().map(|p| Folder::read(p)).collect::<Result<Vec<Folder>, _>>()?;
     let Some(first) = folders.first() else {
-        return Err(LedgerError::NoSweep { path: out.display().to_string() });
+        return Err(LedgerError::NoSweep { path: show_path(out) });
     };
     for other in &folders[1..] {
         let found = match first.version == other.version {
             true => difference(&first.file, &other.file),
             false => Some(format!(
                 "`version` is \"{}\" there and \"{}\" here",
-                first.version, other.version
+                show(&first.version),
+                show(&other.version)
             )),
         };
         if let Some(difference) = found {
-            let name = |folder: &Folder| folder.path.display().to_string();
+            let name = |folder: &Folder| show_path(&folder.path);
             let (first, second) = (name(first), name(other));
             return Err(LedgerError::Parts { first, second, difference });
         }
@@ -84,13 +86,13 @@ fn agree(
     };
     let (a, b) = (fields(there), fields(here));
     let column = a.keys().find(|name| a.get(*name) != b.get(*name)).cloned().unwrap_or_default();
-    let show = |of: &serde_json::Map<String, Value>| {
-        of.get(&column).map_or("missing".into(), Value::to_string)
+    let value = |of: &serde_json::Map<String, Value>| {
+        of.get(&column).map_or("missing".into(), |value| in_one_line(&value.to_string()))
     };
     Err(LedgerError::Disagree {
-        first: first.display().to_string(),
-        second: second.display().to_string(),
-        cell: there.key.to_string(),
-        difference: format!("`{column}` is {} and {}", show(&a), show(&b)),
+        first: show_path(first),
+        second: show_path(second),
+        cell: in_one_line(&there.key.to_string()),
+        difference: format!("`{column}` is {} and {}", value(&a), value(&b)),
     })
 }

@@ -45,6 +45,7 @@ fn folder(cells: &[usize]) -> TempDir {
 fn refused(outcome: Result<Ledger, LedgerError>, parts: &[&str]) {
     let error = outcome.err().expect("an error").to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(!error.contains(char::is_control), "{error:?}");
     parts.iter().for_each(|part| assert!(error.contains(part), "{error}: no `{part}`"));
 }
 
@@ -105,6 +106,40 @@ fn other_damage_is_named_and_left_as_it_is() {
     refused(Ledger::open(folder.path(), &file()), &["line 4", "second row", "split 1"]);
     fs::remove_file(folder.path().join(SETTINGS)).unwrap();
     refused(Ledger::open(folder.path(), &file()), &["no `settings.toml`"]);
+}
+
+/// Whatever is written in the files, an error about them is a line and moves no cursor.
+#[test]
+fn errors_spell_control_characters_out() {
+    let folder = folder(&[0]);
+    let parse = |text: &str| SweepFile::parse(text, Path::new("s.toml")).unwrap();
+    let cases = [
+        ("[fit]\n", "[fit]\n\"a\\n\\u001Bb\" = 1\n", r"`fit.a\n\u{1b}b` is not given there and 1"),
+        ("data = ['d']", "title = \"a\\nb\"\ndata = ['d']", r"a\nb"),
+        ("'1.2.3'", "\"1\\n\\u001B2\"", r"and this is 1\n\u{1b}2:"),
+    ];
+    for (from, to, words) in cases {
+        refused(
+            Ledger::open(folder.path(), &parse(&SETTINGS_TEXT.replacen(from, to, 1))),
+            &[words],
+        );
+    }
+    let other = tempfile::tempdir().unwrap();
+    let text = SETTINGS_TEXT.replacen("'1.2.3'", "\"1\\n2\"", 1);
+    Ledger::open(other.path(), &parse(&text)).unwrap();
+    let parts = [folder.path(), other.path()].map(Path::to_path_buf);
+    refused(merge(&parts, folder.path()), &[r#"`version` is "1.2.3" there and "1\n2" here"#]);
+    let mut key = file().keys()[0].clone();
+    key.data = "a\n\u{9b}b".into();
+    let line = |row: &Finished| serde_json::to_string(row).unwrap() + "\n";
+    fs::write(folder.path().join(ROWS), line(&row(&key)).repeat(2)).unwrap();
+    refused(Ledger::open(folder.path(), &file()), &[r"second row of the cell a\n\u{9b}b mix"]);
+    fs::write(folder.path().join(ROWS), line(&row(&key))).unwrap();
+    let last = Finished { error: "\u{9b}".into(), ..row(&key) };
+    fs::write(other.path().join(SETTINGS), SETTINGS_TEXT).unwrap();
+    fs::write(other.path().join(ROWS), line(&last)).unwrap();
+    let words = [r"the cell a\n\u{9b}b mix", r#"`error` is "" and "\u{9b}""#];
+    refused(merge(&parts, &folder.path().join("out")), &words);
 }
 
 #[test]

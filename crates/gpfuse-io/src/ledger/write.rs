@@ -13,6 +13,7 @@ use crate::claim::{claim, remove_leftovers};
 use crate::model_file::{self, Saved, Training};
 use crate::sweep_file::{SweepFile, difference};
 use crate::table::write_csv;
+use crate::words::{show, show_path};
 
 /// What stands above the settings.
 const HEAD: &str =
@@ -36,7 +37,7 @@ impl Ledger {
     /// If another process writes there, or it holds a sweep with other settings or of another
     /// version.
     pub fn open(folder: &Path, file: &SweepFile) -> Result<Ledger, LedgerError> {
-        let name = || folder.display().to_string();
+        let name = || show_path(folder);
         let lock = claim(folder)?;
         match settings(folder)? {
             Some((_, there)) => same(folder, &there, file)?,
@@ -116,9 +117,10 @@ impl Ledger {
 
 /// Refuse a folder of other settings or of another version.
 fn same(folder: &Path, there: &SweepFile, here: &SweepFile) -> Result<(), LedgerError> {
-    let path = folder.display().to_string();
+    let path = show_path(folder);
     if there.version != here.version {
-        let name = |file: &SweepFile| file.version.clone().unwrap_or("an unknown version".into());
+        let name =
+            |file: &SweepFile| file.version.as_deref().map_or("an unknown version".into(), show);
         return Err(LedgerError::Version { path, there: name(there), here: name(here) });
     }
     match difference(there, here) {

@@ -9,7 +9,7 @@ use netcdf_writer::{
 use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
 use crate::atomic::atomic_write;
 use crate::guard::guarded;
-use crate::words::first_line;
+use crate::words::{first_line, show_path};
 
 /// Arrays up to this many bytes are stored as they are: compression would not pay.
 const PLAIN: usize = 8 << 10;
@@ -22,7 +22,7 @@ const ATTRIBUTE: usize = 60 << 10;
 impl Tree {
     /// Writes the file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<(), NcError> {
-        let bytes = self.to_bytes(&path.display().to_string())?;
+        let bytes = self.to_bytes(&show_path(path))?;
         Ok(atomic_write(path, |out| out.write_all(&bytes))?)
     }
 

@@ -3,6 +3,8 @@
 use csv::{ReaderBuilder, Writer};
 use gpfuse::calibrate::Simulation;
 
+use crate::words::{first_line, show};
+
 /// The columns before those of the quantities.
 const COLUMNS: [&str; 5] = ["simulation", "ess", "divergences", "seconds", "error"];
 
@@ -36,17 +38,19 @@ fn line(cells: impl Iterator<Item = String>) -> Vec<u8> {
 pub(super) fn read(line: &[u8], quantities: usize) -> Result<Simulation, String> {
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
     let mut records = reader.records();
-    let record = records.next().ok_or("it is empty")?.map_err(|e| e.to_string())?;
+    let record = records.next().ok_or("it is empty")?.map_err(|e| first_line(&e.to_string()))?;
     if records.next().is_some() || record.iter().any(|cell| cell.contains('\n')) {
         return Err("it holds a line break".into());
     }
     let cell = |i: usize| record.get(i).unwrap_or_default();
     let whole = |i: usize| -> Result<u64, String> {
-        cell(i).parse().map_err(|_| format!("cell {} is `{}`, no whole number", i + 1, cell(i)))
+        cell(i)
+            .parse()
+            .map_err(|_| format!("cell {} is `{}`, no whole number", i + 1, show(cell(i))))
     };
     let number = |i: usize| -> Result<f64, String> {
         let value = cell(i).parse().ok().filter(|v: &f64| v.is_finite());
-        value.ok_or_else(|| format!("cell {} is `{}`, no number", i + 1, cell(i)))
+        value.ok_or_else(|| format!("cell {} is `{}`, no number", i + 1, show(cell(i))))
     };
     let error = cell(4).to_string();
     let expected = COLUMNS.len() + if error.is_empty() { quantities } else { 0 };

@@ -27,6 +27,7 @@ use crate::atomic::atomic_write;
 use crate::claim::claim;
 use crate::ledger::{LedgerError, Log};
 use crate::sweep_file::tables;
+use crate::words::{in_one_line, show_path};
 
 const SETTINGS: &str = "settings.toml";
 const RANKS: &str = "ranks.csv";
@@ -66,7 +67,7 @@ impl RankLedger {
         match read(&told)? {
             Some(there) => same(folder, &there, &here)?,
             None if path.exists() => {
-                return Err(RanksError::NoSettings { path: folder.display().to_string() });
+                return Err(RanksError::NoSettings { path: show_path(folder) });
             }
             None => {
                 atomic_write(&told, |out| write!(out, "{HEAD}{here}")).map_err(LedgerError::from)?
@@ -147,7 +148,7 @@ struct Rows {
 /// The lines of a file of ranks; a last one that is half written is left out.
 fn rows(path: &Path, bytes: &[u8], names: &[String]) -> Result<Rows, RanksError> {
     let fail = |line: usize, problem: String| {
-        Err(RanksError::Line { path: path.display().to_string(), line, problem })
+        Err(RanksError::Line { path: show_path(path), line, problem })
     };
     // No line is shorter than nine bytes, so that this is in proportion to them.
     let lines = bytes.iter().filter(|b| **b == b'\n').count().min(bytes.len() / 9);
@@ -183,8 +184,8 @@ fn read(path: &Path) -> Result<Option<Table>, RanksError> {
         other => other.map_err(|e| LedgerError::read(path, &e))?,
     };
     let table = text.parse::<Table>().map_err(|e| RanksError::Settings {
-        path: path.display().to_string(),
-        problem: e.message().lines().collect::<Vec<_>>().join(", "),
+        path: show_path(path),
+        problem: in_one_line(&e.message().lines().collect::<Vec<_>>().join(", ")),
     })?;
     Ok(Some(table))
 }
@@ -192,9 +193,7 @@ fn read(path: &Path) -> Result<Option<Table>, RanksError> {
 /// Refuse a folder of other settings or of another version.
 fn same(folder: &Path, there: &Table, here: &Table) -> Result<(), RanksError> {
     match tables("", there, here) {
-        Some(difference) => {
-            Err(RanksError::Other { path: folder.display().to_string(), difference })
-        }
+        Some(difference) => Err(RanksError::Other { path: show_path(folder), difference }),
         None => Ok(()),
     }
 }

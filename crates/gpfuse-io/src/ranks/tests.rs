@@ -28,6 +28,7 @@ fn open(folder: &Path, settings: &Settings) -> Result<RankLedger, RanksError> {
 fn refused(outcome: Result<RankLedger, RanksError>, parts: &[&str]) {
     let error = outcome.err().expect("an error").to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(!error.contains(char::is_control), "{error:?}");
     parts.iter().for_each(|part| assert!(error.contains(part), "{error}: no `{part}`"));
 }
 
@@ -77,6 +78,7 @@ fn other_settings_and_bad_lines_are_refused() {
     for (line, problem) in [
         ("1,,0,0.1,,3,4\n", "it has 7 cells, not 8"),
         ("1,,0,0.1,,3,4,x\n", "cell 8 is `x`, no whole number"),
+        ("1,,0,0.1,,3,4,\u{1b}x\n", r"cell 8 is `\u{1b}x`, no whole number"),
         ("1,NaN,0,0.1,,3,4,5\n", "cell 2 is `NaN`, no number"),
         ("7,,0,0.1,,3,4,5\n", "simulation 7 is there already"),
         ("\n", "it is empty"),
@@ -88,6 +90,10 @@ fn other_settings_and_bad_lines_are_refused() {
     }
     fs::write(&path, "a,b\n").unwrap();
     refused(open(folder.path(), &settings), &["line 1", "columns"]);
+    fs::write(folder.path().join(SETTINGS), "\"\\u001B\" = 1").unwrap();
+    refused(open(folder.path(), &settings), &[r"`\u{1b}` is 1 there and not given here"]);
+    fs::write(folder.path().join(SETTINGS), "\"\\u001B\" = 1\n\"\\u001B\" = 2").unwrap();
+    refused(open(folder.path(), &settings), &["settings.toml`: cannot be understood"]);
     fs::write(folder.path().join(SETTINGS), "= no").unwrap();
     refused(open(folder.path(), &settings), &["settings.toml`: cannot be understood"]);
     fs::remove_file(folder.path().join(SETTINGS)).unwrap();

@@ -3,6 +3,7 @@
 use toml::{Table, Value};
 
 use super::SweepFile;
+use crate::words::{in_one_line, setting};
 
 /// The first difference of two sweeps' settings, in words: `here` is the second.
 ///
@@ -44,7 +45,11 @@ fn values(place: &str, there: Option<&Value>, here: Option<&Value>) -> Option<St
             })
         }
         _ if there == here => None,
-        _ => Some(format!("`{place}` is {} there and {} here", show(there), show(here))),
+        _ => {
+            let difference = format!("`{place}` is {} there and {} here", show(there), show(here));
+            // Names of the file stand in it.
+            Some(in_one_line(&difference))
+        }
     }
 }
 
@@ -55,12 +60,7 @@ fn of_tables(a: &[Value], b: &[Value]) -> bool {
 /// A value in one short line.
 fn show(value: Option<&Value>) -> String {
     match value {
-        None => "not given".into(),
         Some(Value::Table(_)) => "given".into(),
-        Some(value) => {
-            let text = value.to_string();
-            let short: String = text.chars().take(60).collect();
-            if short.len() < text.len() { format!("{short}...") } else { short }
-        }
+        _ => setting(value.map(Value::to_string).as_deref()),
     }
 }

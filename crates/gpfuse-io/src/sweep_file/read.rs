@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::SweepFile;
-use crate::words::{first_line, in_one_line};
+use crate::words::{first_line, in_one_line, show_path};
 
 /// Why a settings file of a sweep cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -22,7 +22,7 @@ impl SweepFileError {
         let place = line.map_or(String::new(), |line| format!(", line {line}"));
         // Names of the file stand in it.
         let problem = in_one_line(&problem);
-        SweepFileError { path: path.display().to_string(), place, problem }
+        SweepFileError { path: show_path(path), place, problem }
     }
 }
 

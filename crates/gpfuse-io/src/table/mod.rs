@@ -28,6 +28,8 @@ use flate2::bufread::MultiGzDecoder;
 pub use self::error::TableError;
 pub use self::write::{CsvSink, write_csv};
 
+use crate::words::{first_line, show_path};
+
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const PARQUET: [u8; 4] = *b"PAR1";
 
@@ -79,7 +81,7 @@ pub fn header(path: &Path) -> Result<Vec<String>, TableError> {
 
 /// A name for messages.
 fn label(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+    if path == Path::new("-") { "standard input".to_owned() } else { show_path(path) }
 }
 
 struct Source {
@@ -143,6 +145,6 @@ fn failure(path: &str, cause: &io::Error) -> TableError {
     match cause.kind() {
         ErrorKind::NotFound => TableError::Missing { path },
         ErrorKind::IsADirectory => TableError::Folder { path },
-        _ => TableError::Read { path, cause: crate::words::first_line(&cause.to_string()) },
+        _ => TableError::Read { path, cause: first_line(&cause.to_string()) },
     }
 }

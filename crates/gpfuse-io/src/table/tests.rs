@@ -76,6 +76,8 @@ fn reads_tabs_and_gzip_whatever_the_name() {
 fn files_that_hold_no_table() {
     let missing = Table::read(Path::new("no/such.csv"), None).unwrap_err();
     assert_eq!(missing.to_string(), "`no/such.csv`: no such file: check the path");
+    let missing = Table::read(Path::new("a\nb.csv"), None).unwrap_err();
+    assert_eq!(missing.to_string(), r"`a\nb.csv`: no such file: check the path");
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(Table::read(folder.path(), None), Err(TableError::Folder { .. })));
     assert!(message("", None).contains("is empty"));
