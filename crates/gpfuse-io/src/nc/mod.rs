@@ -1,6 +1,9 @@
 //! The model file: a small tree of groups kept as one netCDF-4 file with a checksum.
 
 mod error;
+mod header;
+mod links;
+mod message;
 mod read;
 mod storage;
 #[cfg(test)]

@@ -6,10 +6,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
+use hdf5_reader::OpenOptions;
 use netcdf_reader::{
-    BytesStorage, NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable,
+    BytesStorage, DynStorage, NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable,
 };
 
+use super::links::check_links;
+use super::message::empty;
 use super::storage::Guarded;
 use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
 use crate::guard::guarded;
@@ -114,8 +117,11 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         chunk_cache_bytes: 0,
         ..defaults
     };
-    let storage = Guarded::new(BytesStorage::from_owner(bytes));
-    let file = NcFile::from_storage_with_options(Arc::new(storage), options)?;
+    let header =
+        OpenOptions::default().with_max_object_header_bytes(options.max_object_header_bytes);
+    let storage: DynStorage = Arc::new(Guarded::new(BytesStorage::from_owner(bytes)));
+    check_links(storage.clone(), header).map_err(|error| Wrong::Damaged(error.to_string()))?;
+    let file = NcFile::from_storage_with_options(storage, options)?;
     let root = file.root_group()?;
     let stored = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {
         (None, None) => return Err(Wrong::Foreign),
@@ -143,6 +149,12 @@ fn check_start(bytes: &[u8]) -> Result<(), Wrong> {
     }
     if !bytes.starts_with(MAGIC) {
         return Err(Wrong::NotNetcdf);
+    }
+    // Addresses and lengths have 8 bytes in every file but those of the oldest machines; with fewer,
+    // references to texts are shorter.
+    let sizes = if matches!(bytes.get(8), Some(0 | 1)) { 13..15 } else { 9..11 };
+    if bytes.get(sizes).is_some_and(|sizes| sizes != [8, 8]) {
+        return Err(Wrong::Damaged("its addresses do not have 8 bytes".into()));
     }
     // The header that gpfuse writes (version 2, 8-byte addresses) holds the file's length.
     const LENGTH: std::ops::Range<usize> = 28..36;
@@ -236,8 +248,7 @@ impl Reader<'_> {
         for reference in self.file.read_variable_raw_bytes(path)?.as_chunks::<16>().0 {
             // Length, address of the heap, and number in it, of which two bytes count.
             let at = <[u8; 10]>::try_from(&reference[4..14]).unwrap_or_default();
-            let empty = at[..8] == [0xff; 8] || at[8..] == [0; 2];
-            if !empty && !self.known.insert(at) {
+            if !empty(&at) && !self.known.insert(at) {
                 let problem = format!("variable `{path}` has a text that is another's");
                 return Err(Wrong::Damaged(problem));
             }

@@ -1,36 +1,40 @@
-//! The bytes of a file as the reader asks for them, but for headers that claim more than they hold.
+//! The bytes of a file as the reader asks for them, but for headers and heaps that claim more than
+//! they hold.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use hdf5_reader::error::{Error, Result};
 use netcdf_reader::{BytesStorage, Storage, StorageBuffer};
 
-/// The reader looks at the first 4 bytes of an object header: `OHDR` begins one of version 2, which
-/// gpfuse writes.
+use super::header::Claims;
+
+/// The reader looks at the first 4 bytes of an object header,
 const MARK: usize = 4;
 
-/// Any other is of version 1 and is read again, its first 16 bytes: the version, a byte that is not
-/// looked at, the number of messages (16 bits), a count of references, the size of the messages
-/// (32 bits), padding. The reader makes room for all messages before it reads one, for each header
-/// again, though every message takes a part of that size.
-const HEADER: usize = 16;
+/// and then at more of them: 16 in version 1, and 6 in version 2, which gpfuse writes.
+const HEADERS: [usize; 2] = [16, 6];
 
-/// The least bytes of a message that says anything: 8 of its own and 8 more.
-const MESSAGE: u64 = 16;
-
-/// Fewer messages take no room worth a word.
-const MANY: u16 = 1024;
+/// The first bytes of a heap of texts, whose size follows, and the bytes with it.
+const HEAP: &[u8] = b"GCOL\x01";
+const HEAP_SIZE: usize = 16;
 
 /// A file in memory.
 pub(super) struct Guarded {
     bytes: BytesStorage,
-    /// Where 4 bytes were read last: 16 at the same place are a header, those of anything else are not.
-    marked: AtomicU64,
+    state: Mutex<State>,
+}
+
+struct State {
+    claims: Claims,
+    /// Where 4 bytes were read last: more at the same place are a header, those of anything else
+    /// are not.
+    marked: Option<u64>,
 }
 
 impl Guarded {
     pub(super) fn new(bytes: BytesStorage) -> Self {
-        Guarded { bytes, marked: AtomicU64::new(u64::MAX) }
+        let claims = Claims::new(bytes.len());
+        Guarded { bytes, state: Mutex::new(State { claims, marked: None }) }
     }
 }
 
@@ -41,54 +45,63 @@ impl Storage for Guarded {
 
     fn read_range(&self, offset: u64, len: usize) -> Result<StorageBuffer> {
         let found = self.bytes.read_range(offset, len)?;
+        if len > HEAP_SIZE {
+            return Ok(found);
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
         if len == MARK {
-            self.marked.store(offset, Ordering::Relaxed);
+            state.marked = Some(offset);
         }
-        let header = len == HEADER && self.marked.load(Ordering::Relaxed) == offset;
-        if header && claims_too_much(found.as_ref()) {
-            return Err(Error::InvalidData("an object header has no room for its messages".into()));
-        }
+        let outcome = if len == HEAP_SIZE && found.as_ref().starts_with(HEAP) {
+            state.claims.heap(offset, found.as_ref())
+        } else if HEADERS.contains(&len) && state.marked == Some(offset) {
+            // A view: nothing is copied.
+            let whole = self.bytes.read_range(0, self.bytes.len() as usize)?;
+            state.claims.header(whole.as_ref(), offset)
+        } else {
+            Ok(())
+        };
+        outcome.map_err(|problem| Error::InvalidData(problem.into()))?;
         Ok(found)
     }
-}
-
-fn claims_too_much(bytes: &[u8]) -> bool {
-    let [1, _, a, b, _, _, _, _, w, x, y, z, ..] = *bytes else { return false };
-    let messages = u16::from_le_bytes([a, b]);
-    let size = u32::from_le_bytes([w, x, y, z]);
-    messages >= MANY && u64::from(messages) * MESSAGE > u64::from(size)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn file(second: u8, messages: u16, size: u32) -> Guarded {
-        let mut bytes = vec![1, second];
-        bytes.extend(messages.to_le_bytes());
-        bytes.extend(1_u32.to_le_bytes());
-        bytes.extend(size.to_le_bytes());
+    /// A header that claims too many messages.
+    fn file() -> Guarded {
+        let mut bytes = vec![1, 82, 0xff, 0xff];
         bytes.resize(64, 0);
         Guarded::new(BytesStorage::from_owner(bytes))
     }
 
     #[test]
     fn headers_that_claim_too_much_are_not_read() {
-        let header = |second, messages, size| {
-            let file = file(second, messages, size);
-            file.read_range(0, MARK).is_ok() && file.read_range(0, HEADER).is_ok()
-        };
-        for second in [0, 82] {
-            assert!(header(second, 1, 0) && header(second, 2000, 32_000));
-            assert!(header(second, 1023, 0));
-            assert!(!header(second, u16::MAX, 48) && !header(second, 2000, 31_999));
-        }
+        let file = file();
+        assert!(file.read_range(0, MARK).is_ok() && file.read_range(0, 16).is_err());
+        assert!(file.read_range(0, MARK).is_ok() && file.read_range(0, 16).is_err());
     }
 
     #[test]
     fn data_that_look_like_a_header_are_read() {
-        let file = file(0, u16::MAX, 48);
-        assert!(file.read_range(0, HEADER).is_ok());
-        assert!(file.read_range(16, MARK).is_ok() && file.read_range(0, HEADER).is_ok());
+        let file = file();
+        assert!(file.read_range(0, 16).is_ok());
+        assert!(file.read_range(16, MARK).is_ok() && file.read_range(0, 16).is_ok());
+    }
+
+    #[test]
+    fn heaps_in_heaps_are_not_read() {
+        let mut bytes = Vec::new();
+        for size in [64_u64, 48, 32] {
+            bytes.extend(b"GCOL\x01\0\0\0");
+            bytes.extend(size.to_le_bytes());
+        }
+        bytes.resize(64, 0);
+        let file = Guarded::new(BytesStorage::from_owner(bytes));
+        assert!(file.read_range(0, 16).is_ok() && file.read_range(0, 64).is_ok());
+        assert!(file.read_range(16, 16).is_err());
     }
 }

@@ -279,3 +279,25 @@ fn what_unpacks_to_more_than_the_file_can_hold_is_refused() {
     let text = message(&path);
     assert!(text.contains("claims 200000 values, more than the file can hold"), "{text}");
 }
+
+/// Inputs of the fuzzing corpus whose reading would take many times their bytes, and one with its
+/// text in a heap, as other libraries write it.
+#[test]
+fn what_claims_more_than_it_holds_is_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/model_file");
+    for (name, problem) in [
+        ("addresses-of-4-bytes", "its addresses do not have 8 bytes"),
+        ("attribute-of-nested-compounds", "neither a number nor a text"),
+        ("attribute-of-one-text-many-times", "more than one text"),
+        ("attributes-that-share-a-text", "a text that is another's"),
+        ("external-file-slots", "in another file"),
+        ("header-of-empty-messages", "no room for its messages"),
+        ("heaps-within-heaps", "was altered"),
+        ("text-attribute-in-a-heap", "newer gpfuse (format 2"),
+        ("type-of-nested-compounds", "neither a number nor a text"),
+        ("variable-of-many-names", "an object has two names"),
+    ] {
+        let error = Tree::from_bytes(fs::read(folder.join(name)).unwrap(), name).unwrap_err();
+        assert!(error.to_string().contains(problem), "{name}: {error}");
+    }
+}
