@@ -1,13 +1,17 @@
 //! Reads a delimited text table row by row.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::Table;
 use super::error::{Place, TableError};
+use super::lines::{Lines, SEPARATORS};
 use super::select::select;
 use crate::words::show;
+
+/// A name takes more memory than an empty cell does in the file, so there is an end to columns.
+const COLUMNS: usize = 1 << 14;
 
 /// How a text table is to be read.
 pub(super) struct Text<'a> {
@@ -72,6 +76,9 @@ impl Text<'_> {
                 break;
             }
         }
+        if rows.record.len() > COLUMNS {
+            return Err(self.wide(rows, rows.record.len(), "columns", COLUMNS));
+        }
         let mut header = Vec::with_capacity(rows.record.len());
         for (i, cell) in rows.record.iter().enumerate() {
             let Ok(name) = str::from_utf8(cell) else {
@@ -128,6 +135,10 @@ impl Text<'_> {
         TableError::Length { path, row, line: rows.line, found, expected, cure }
     }
 
+    fn wide(&self, rows: &Rows<'_>, found: usize, what: &'static str, most: usize) -> TableError {
+        TableError::Wide { path: self.path.to_owned(), line: rows.line, found, what, most }
+    }
+
     fn failure(&self, error: csv::Error) -> TableError {
         let path = self.path.to_owned();
         match error.into_kind() {
@@ -160,13 +171,14 @@ impl<'a> Rows<'a> {
             .has_headers(false)
             .flexible(true)
             .delimiter(text.separator)
-            .buffer_capacity(1 << 16)
-            .from_reader(Lines { input, after_cr: false, last: b'\n' });
+            .buffer_capacity(1 << 14)
+            .from_reader(Lines::new(input, text.separator));
         Self { text, reader, record: ByteRecord::new(), line: 1, skipped: false }
     }
 
     fn next(&mut self) -> Result<bool, TableError> {
         let start = self.reader.position().line();
+        self.reader.get_mut().begin();
         let more = self.reader.read_byte_record(&mut self.record);
         if !more.map_err(|error| self.text.failure(error))? {
             return Ok(false);
@@ -176,6 +188,9 @@ impl<'a> Rows<'a> {
         let end = self.reader.position().line();
         self.line = end.saturating_sub(1 + self.newlines()).max(start);
         self.skipped = self.line > start;
+        if let Some(found) = self.reader.get_ref().too_many() {
+            return Err(self.text.wide(self, found, "separators or more", SEPARATORS));
+        }
         Ok(true)
     }
 
@@ -186,46 +201,5 @@ impl<'a> Rows<'a> {
 
     fn is_blank(&self) -> bool {
         self.record.len() == 1 && self.record[0].trim_ascii().is_empty()
-    }
-}
-
-/// Turns every line ending into a single newline and ends the last line, without which lines
-/// cannot be counted.
-struct Lines<'a> {
-    input: &'a mut dyn Read,
-    after_cr: bool,
-    last: u8,
-}
-
-impl Read for Lines<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            let got = self.input.read(buffer)?;
-            if got == 0 {
-                if self.last == b'\n' {
-                    return Ok(0);
-                }
-                self.last = b'\n';
-                buffer[0] = b'\n';
-                return Ok(1);
-            }
-            let mut kept = 0;
-            for i in 0..got {
-                let byte = buffer[i];
-                let second_half = byte == b'\n' && self.after_cr;
-                self.after_cr = byte == b'\r';
-                if !second_half {
-                    buffer[kept] = if byte == b'\r' { b'\n' } else { byte };
-                    kept += 1;
-                }
-            }
-            if kept > 0 {
-                self.last = buffer[kept - 1];
-                return Ok(kept);
-            }
-        }
     }
 }

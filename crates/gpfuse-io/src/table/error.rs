@@ -84,6 +84,11 @@ pub enum TableError {
         expected: usize,
         cure: &'static str,
     },
+    /// More columns, or texts with more separators, than are read.
+    #[error(
+        "`{path}`, line {line}: {found} {what}, where {most} are read at most: remove columns that are not used"
+    )]
+    Wide { path: String, line: u64, found: usize, what: &'static str, most: usize },
     /// Bytes that are no text in the header.
     #[error("`{path}`: the header is not UTF-8 text: save the table as CSV in UTF-8")]
     HeaderNotUtf8 { path: String },

@@ -4,6 +4,7 @@ mod csv;
 mod error;
 #[cfg(feature = "parquet")]
 mod footer;
+mod lines;
 mod name;
 #[cfg(feature = "parquet")]
 mod pages;
@@ -13,10 +14,14 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_tests;
 mod select;
+#[cfg(feature = "parquet")]
+mod shape;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "parquet")]
 mod thrift;
+#[cfg(feature = "parquet")]
+mod tree;
 mod write;
 
 use std::fs::File;

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{BufReader, Error, Read, Result, Seek, SeekFrom};
 use std::ops::Range;
 
-use super::thrift::{NUMBER, STRUCTURE, field, plain, signed, wrong};
+use super::thrift::{NUMBER, STRUCTURE, field, plain, size, wrong};
 
 /// Structures in structures that are still read.
 const DEPTH: usize = 16;
@@ -127,10 +127,4 @@ fn structure(input: &mut impl Read, own: Structure, depth: usize, page: &mut Pag
         }
     }
     Ok(())
-}
-
-/// A number of 32 bits that is not negative.
-fn size(input: &mut impl Read) -> Result<u64> {
-    let value = i32::try_from(signed(input)?).ok();
-    value.and_then(|value| u64::try_from(value).ok()).ok_or_else(|| wrong("a size is out of range"))
 }

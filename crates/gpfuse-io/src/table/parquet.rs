@@ -64,8 +64,10 @@ impl<'a> Source<'a> {
         let copy = file.try_clone().map_err(|cause| super::failure(path, &cause))?;
         let reader = SerializedFileReader::new(copy).or_else(|e| damaged(path, &e.to_string()))?;
         let kinds = reader.metadata().file_metadata().schema_descr().columns().to_vec();
-        let names = kinds.iter().map(|kind| kind.path().string()).enumerate();
-        let header = names.map(|(i, text)| name(path, i, &text)).collect::<Result<_, _>>()?;
+        let mut header = Vec::with_capacity(kinds.len());
+        for (i, kind) in kinds.iter().enumerate() {
+            header.push(name(path, i, &kind.path().string())?);
+        }
         for group in reader.metadata().row_groups() {
             for column in group.columns() {
                 let (start, size) = column.byte_range();

@@ -278,7 +278,7 @@ fn refused_footer(footer: &[u8], expected: &str) {
 /// Two thousand million flags in six bytes, hundreds of times over.
 #[test]
 fn lists_of_flags_in_the_footer_are_refused() {
-    let lists = [0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07].repeat(300);
+    let lists = [0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07].repeat(300);
     refused_footer(&lists, "its footer has a list of flags");
     // Behind a structure that ends with a zero of a type only.
     refused_footer(&[&[0xfc, 0x20], &lists[..]].concat(), "its footer has a list of flags");
@@ -287,9 +287,100 @@ fn lists_of_flags_in_the_footer_are_refused() {
 #[test]
 fn footers_that_cannot_be_read_are_refused() {
     refused_footer(&[0x15, 2], "its footer ends early");
-    refused_footer(&[0x18, 9, b'x', 0], "its footer ends early");
-    refused_footer(&[0x1e, 0], "its footer cannot be read");
-    refused_footer(&[0x1c; 1000], "its footer cannot be read");
+    refused_footer(&[0xf8, 9, b'x', 0], "its footer ends early");
+    refused_footer(&[0xfe, 0], "its footer cannot be read");
+    refused_footer(&[0xfc; 1000], "its footer cannot be read");
     refused_footer(&[&[0x15][..], &[0x80; 20]].concat(), "a number is too long");
-    refused_footer(&[0x1b, 0, 0], "its footer has a map");
+    refused_footer(&[0xfb, 0, 0], "its footer has a map");
+}
+
+/// An element of a schema: a group of so many, a column of doubles, and the root of so many.
+fn group(own: u8) -> Vec<u8> {
+    vec![0x35, 0, 0x18, 0, 0x15, 2 * own, 0]
+}
+
+const COLUMN: [u8; 7] = [0x15, 0x0a, 0x25, 0, 0x18, 0, 0];
+
+fn root(own: &[u8]) -> Vec<u8> {
+    [&[0x48, 0, 0x15], own, &[0]].concat()
+}
+
+/// A footer with `count` elements, below 2^14.
+fn schema(count: usize, elements: &[u8]) -> Vec<u8> {
+    let count = [(count & 127) as u8 | 128, (count >> 7) as u8];
+    let rest = [0x16, 0, 0x19, 0x0c, 0];
+    [&[0x15, 2, 0x19, 0xfc][..], &count, elements, &rest].concat()
+}
+
+/// The decoder calls itself for every group in a group.
+#[test]
+fn schemas_too_deep_are_refused() {
+    refused_footer(&schema(9000, &group(1).repeat(9000)), "too many groups in groups");
+}
+
+/// The decoder makes room for as many columns as a group says it has.
+#[test]
+fn schemas_with_missing_columns_are_refused() {
+    let huge = root(&[0xfe, 0xff, 0xff, 0xff, 0x0f]);
+    refused_footer(&schema(2, &[&huge[..], &COLUMN].concat()), "fewer columns than it says");
+    let nested = [&root(&[4])[..], &group(2), &COLUMN, &COLUMN].concat();
+    refused_footer(&schema(4, &nested), "fewer columns than it says");
+    let two = [&root(&[2])[..], &COLUMN, &group(1), &COLUMN].concat();
+    refused_footer(&schema(4, &two), "a second root");
+    refused_footer(&schema(1, &root(&[1])), "a size is out of range");
+    refused_footer(&schema(1, &root(&[0x80, 0x80, 0x80, 0x80, 0x20])), "a size is out of range");
+}
+
+/// Every column keeps the names of the groups it is in, and an element that is a byte in the file
+/// takes hundreds in memory.
+#[test]
+fn footers_that_fill_the_memory_are_refused() {
+    let groups = group(1).repeat(59);
+    let last = [0x35, 0, 0x18, 0, 0x15, 0xc0, 0x3e, 0];
+    let deep = [&root(&[2])[..], &groups, &last, &COLUMN.repeat(4000)].concat();
+    refused_footer(&schema(4061, &deep), "more than the file can hold");
+    refused_footer(&schema(16_000, &vec![0; 16_000]), "a second root");
+    let one = schema(2, &[&root(&[2])[..], &COLUMN].concat());
+    let list = [&[0xfc, 0xff, 0x7d][..], &[0; 16_127], &[0]].concat();
+    let groups = [&one[..one.len() - 2], &list].concat();
+    refused_footer(&groups, "more than the file can hold");
+    let pairs = [&one[..one.len() - 1], &[0x19], &list[..]].concat();
+    refused_footer(&pairs, "more than the file can hold");
+}
+
+/// The decoder takes a field for what its number says, and the last of two.
+#[test]
+fn fields_of_a_footer_have_their_type_and_come_once() {
+    let double = [0x48, 0, 0x17, 2, 0, 0, 0, 0, 0, 0, 0, 0];
+    refused_footer(&schema(2, &[&double[..], &COLUMN].concat()), "another type");
+    refused_footer(&[0x15, 2, 0x19, 0x15, 2, 0], "a list of its footer has another type");
+    let twice = [0x48, 0, 0x15, 2, 0x05, 10, 2, 0];
+    refused_footer(&schema(2, &[&twice[..], &COLUMN].concat()), "comes twice");
+}
+
+/// Columns in groups may stand beside those that are read.
+#[test]
+fn groups_in_groups_are_passed_over() {
+    let (_folder, path) = place();
+    let (open, close) = ("optional group g { ".repeat(30), "} ".repeat(30));
+    let text = format!("message t {{ {open} required double d; {close} }}");
+    let schema = Arc::new(parse_message_type(&text).unwrap());
+    let file = fs::File::create(&path).unwrap();
+    SerializedFileWriter::new(file, schema, Arc::default()).unwrap().close().unwrap();
+    assert_eq!(header(&path).unwrap(), [format!("{}d", "g.".repeat(30))]);
+}
+
+/// Thousands of columns with few numbers.
+#[test]
+fn wide_files_are_read() {
+    let (_folder, path) = place();
+    let names: String = (0..5000).map(|i| format!("required double c{i}; ")).collect();
+    let schema = Arc::new(parse_message_type(&format!("message t {{ {names} }}")).unwrap());
+    let file = fs::File::create(&path).unwrap();
+    let mut out = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = out.next_row_group().unwrap();
+    (0..5000).for_each(|_| put::<DoubleType>(&mut group, &[1.0], None));
+    group.close().unwrap();
+    out.close().unwrap();
+    assert_eq!(Table::read(&path, None).unwrap().columns.len(), 5000);
 }

@@ -268,3 +268,31 @@ fn writing_fails_with_path_and_cure() {
     #[cfg(target_os = "linux")]
     assert!(fail(Path::new("/dev/full")).contains("cannot write `/dev/full`: the disk is full"));
 }
+
+/// More columns, and rows of more cells, would take more memory than their text allows.
+#[test]
+fn columns_without_end_are_refused() {
+    let wide = |columns: usize| {
+        let names: Vec<String> = (0..columns).map(|i| format!("c{i}")).collect();
+        format!("{}\n{}1\n", names.join(","), "1,".repeat(columns - 1))
+    };
+    assert_eq!(read(wide(1 << 14), None).unwrap().columns.len(), 1 << 14);
+    let text = message(wide((1 << 14) + 1), Some(&["c3"]));
+    let cure = "where 16384 are read at most: remove columns that are not used";
+    assert!(text.contains(&format!(", line 1: 16385 columns, {cure}")), "{text}");
+    let text = message(format!("a,b\n\n1,2\n{}", ",".repeat(1 << 20)), None);
+    assert!(
+        text.contains(", line 4: ") && text.contains("separators or more, where 65536"),
+        "{text}"
+    );
+    let quoted = format!("a,b\n1,\"{}\"\n", ",".repeat(1 << 16));
+    assert_eq!(read(quoted, Some(&["a"])).unwrap().columns, [[1.0]]);
+}
+
+/// Whichever comes first from the left.
+#[test]
+fn the_first_fault_of_a_header_is_told() {
+    assert!(message("b,a,,a,b\n", None).contains("column 3 has no name"));
+    assert!(message("b,a,a,,b\n", None).contains("columns 2 and 3 are both named `a`"));
+    assert!(message("b,,a,b,a\n", Some(&["a"])).contains("columns 1 and 4 are both named `b`"));
+}

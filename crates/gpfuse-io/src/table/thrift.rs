@@ -41,13 +41,19 @@ pub(super) fn plain(input: &mut impl Read, kind: u8) -> Result<bool> {
         }
         7 => pass(input, 8)?,
         8 => {
-            let length = unsigned(input)?;
-            pass(input, length)?;
+            text(input)?;
         }
         13 => pass(input, 16)?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Pass over a text: its length.
+pub(super) fn text(input: &mut impl Read) -> Result<u64> {
+    let length = unsigned(input)?;
+    pass(input, length)?;
+    Ok(length)
 }
 
 fn pass(input: &mut impl Read, length: u64) -> Result<()> {
@@ -78,4 +84,10 @@ pub(super) fn unsigned(input: &mut impl Read) -> Result<u64> {
 pub(super) fn signed(input: &mut impl Read) -> Result<i64> {
     let bits = unsigned(input)?;
     Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
+}
+
+/// A number of 32 bits that is not negative.
+pub(super) fn size(input: &mut impl Read) -> Result<u64> {
+    let value = i32::try_from(signed(input)?).ok();
+    value.and_then(|value| u64::try_from(value).ok()).ok_or_else(|| wrong("a size is out of range"))
 }
