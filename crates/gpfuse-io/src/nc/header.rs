@@ -101,6 +101,8 @@ impl Claims {
                         return Err("an attribute has a text that is another's");
                     }
                 }
+                // Its names may be one text, and its parts one list, many times over.
+                0x11 => return Err("a group is of the old form, which netCDF does not write"),
                 0x10 => more.push((number(body, 0, 8)?, number(body, 8, 8)?)),
                 0x15 => dense(body)?,
                 _ => {}
@@ -271,6 +273,7 @@ mod tests {
         let problem = check(&file).unwrap_err();
         assert_eq!(problem, "an object header has no room for its messages");
         assert!(check(&header(&[(7, &[0; 16])])).is_err());
+        assert!(check(&header(&[(17, &[0; 16])])).is_err());
         // Attributes beside the header, of which there are none, or some.
         assert!(check(&header(&[(21, &[&[0, 0][..], &[0xff; 16]].concat())])).is_ok());
         assert!(check(&header(&[(21, &[0; 18])])).is_err());

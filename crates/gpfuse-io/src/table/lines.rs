@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 /// So many separators are read in a row, with those in texts: before the row is seen, the reader
 /// keeps a number for each cell, which is more than the cell itself takes.
-pub(super) const SEPARATORS: usize = 1 << 16;
+pub(super) const SEPARATORS: usize = 1 << 15;
 
 /// Turns every line ending into a single newline and ends the last line, without which lines
 /// cannot be counted. A row of too many separators ends the text.
