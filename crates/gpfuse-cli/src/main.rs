@@ -30,12 +30,13 @@ fn main() -> ExitCode {
 
 /// Settings are called as they are typed.
 pub(crate) fn message(error: &anyhow::Error) -> String {
-    match error.downcast_ref::<gpfuse::Error>() {
+    let text = match error.downcast_ref::<gpfuse::Error>() {
         Some(gpfuse::Error::Setting { name, problem }) => {
             format!("setting `{}`: {problem}", name.replace('_', "-"))
         }
         _ => format!("{error:#}"),
-    }
+    };
+    gpfuse::in_one_line(&text)
 }
 
 /// Help and version as clap has them; an error in one line, as all errors are.

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+pub(crate) use gpfuse::in_one_line;
+
 /// The first line of a message, so that one error stays one line.
 pub(crate) fn first_line(text: &str) -> String {
     in_one_line(text.lines().next().unwrap_or_default().trim())
@@ -29,18 +31,6 @@ fn shorten(text: &str, longest: usize) -> String {
     }
 }
 
-/// A whole message in one line: what would end it or move the cursor is spelt out.
-pub(crate) fn in_one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c.is_control() {
-            true => out.extend(c.escape_debug()),
-            false => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +45,5 @@ mod tests {
         assert_eq!(setting(Some(&"\t".repeat(61))), format!("{}...", r"\t".repeat(60)));
         assert_eq!(setting(None), "not given");
         assert_eq!(show_path(Path::new("a\nb.csv")), r"a\nb.csv");
-        assert_eq!(in_one_line("data `r\n\u{1b}[2Kge`: é 'q'"), r"data `r\n\u{1b}[2Kge`: é 'q'");
     }
 }

@@ -1,10 +1,10 @@
 //! What can go wrong in the library, as data: each error names the place and says what to do.
 
-/// An error of the library. Every message names the thing at fault and the cure.
+/// An error of the library. Every message names the thing at fault and the cure, in one line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A setting has a value that cannot be used.
-    #[error("setting `{name}`: {problem}")]
+    #[error("setting `{name}`: {}", in_one_line(problem))]
     Setting {
         /// The setting's name, as in the settings file.
         name: &'static str,
@@ -12,10 +12,10 @@ pub enum Error {
         problem: String,
     },
     /// The data cannot be used.
-    #[error("data: {0}")]
+    #[error("data: {}", in_one_line(.0))]
     Data(String),
     /// An array does not have the shape that the model needs.
-    #[error("{what}: expected {expected}, found {found}")]
+    #[error("{}: expected {expected}, found {found}", in_one_line(what))]
     Shape {
         /// Which array.
         what: String,
@@ -25,13 +25,13 @@ pub enum Error {
         found: String,
     },
     /// A thread of the library failed: a fault of the program, not of the user.
-    #[error("a worker thread failed: {0}")]
+    #[error("a worker thread failed: {}", in_one_line(.0))]
     Worker(String),
     /// There is too little memory.
-    #[error("sampling: {0}")]
+    #[error("sampling: {}", in_one_line(.0))]
     Memory(String),
     /// Inference could not start or had to stop.
-    #[error("sampling: {0}")]
+    #[error("sampling: {}", in_one_line(.0))]
     Sampling(String),
 }
 
@@ -40,6 +40,19 @@ impl Error {
     pub fn setting(name: &'static str, problem: impl Into<String>) -> Self {
         Error::Setting { name, problem: problem.into() }
     }
+}
+
+/// A message in one line: names of columns and experts stand in it, which may hold anything, so that
+/// what would end the line or move the cursor is spelt out.
+pub fn in_one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => out.extend(c.escape_debug()),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// Refuse a setting below `low` or above `high`.
@@ -52,3 +65,16 @@ pub(crate) fn within(name: &'static str, value: usize, low: usize, high: usize) 
 
 /// The library's result.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line() {
+        let error = Error::Data("experts `r\n\u{1b}[2Kge`: é 'q'".into());
+        assert_eq!(error.to_string(), r"data: experts `r\n\u{1b}[2Kge`: é 'q'");
+        let shape = Error::Shape { what: "a\tb".into(), expected: "2".into(), found: "3".into() };
+        assert_eq!(shape.to_string(), r"a\tb: expected 2, found 3");
+    }
+}

@@ -31,4 +31,4 @@ pub mod scale;
 pub mod simulate;
 pub mod sweep;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, in_one_line};

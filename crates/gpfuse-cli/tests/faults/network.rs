@@ -28,7 +28,7 @@ fn commands() -> Vec<String> {
 const FEW: &str = "--warmup 20 --draws 20 --chains 2 --size 5 --max-depth 3";
 
 fn all(place: &Place, before: &[&str]) {
-    place.write("e.csv", &experts());
+    place.write("e.csv", experts());
     for command in commands() {
         let run = ran(wrapped(place, before, &format!("exec $G {command}")));
         assert_eq!(run.code, Some(0), "{command}: {}", run.err);

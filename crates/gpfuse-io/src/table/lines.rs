@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 /// So many separators are read in a row, with those in texts: before the row is seen, the reader
 /// keeps a number for each cell, which is more than the cell itself takes.
-pub(super) const SEPARATORS: usize = 1 << 15;
+pub(super) const SEPARATORS: usize = 30_000;
 
 /// Turns every line ending into a single newline and ends the last line, without which lines
 /// cannot be counted. A row of too many separators ends the text.
@@ -41,8 +41,10 @@ impl Read for Lines<'_> {
         }
         // The row is not complete, or no more would be asked for.
         self.ended |= self.separators > SEPARATORS;
+        // No more than one too many.
+        let room = buffer.len().min(1 + SEPARATORS.saturating_sub(self.separators));
         loop {
-            let got = if self.ended { 0 } else { self.input.read(buffer)? };
+            let got = if self.ended { 0 } else { self.input.read(&mut buffer[..room])? };
             if got == 0 {
                 if self.last == b'\n' {
                     return Ok(0);
