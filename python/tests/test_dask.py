@@ -28,9 +28,13 @@ NEW = np.random.default_rng(9).uniform(-2, 2, size=(5, 2))
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    with distributed.LocalCluster(
-        n_workers=3, processes=True, threads_per_worker=1, dashboard_address=None
-    ) as made:
+    # On a busy machine work is stolen with the rows it needs, and rows that should be lost are not.
+    with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        distributed.LocalCluster(
+            n_workers=3, processes=True, threads_per_worker=1, dashboard_address=None
+        ) as made,
+    ):
         yield made
 
 
