@@ -33,6 +33,8 @@ const RECORDED: usize = 1000;
 fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let mut out = Vec::new();
     for method in Method::ALL {
+        // Ranks of another study would say nothing of this one.
+        told(&recorded("sbc").join(method.name()), calibration(method, 0)?.settings())?;
         out.push(fresh(method, run)?);
         if !run.short {
             out.push(long(method)?);
@@ -66,10 +68,7 @@ fn fresh(method: Method, run: &Run) -> anyhow::Result<Finding> {
 /// The simulations that are committed, judged anew.
 fn kept(method: Method) -> anyhow::Result<Verdict> {
     let study = calibration(method, 0)?;
-    let folder = recorded("sbc").join(method.name());
-    // Of another study they would say nothing of this one.
-    told(&folder, study.settings())?;
-    let all = simulations(&folder, study.names())?;
+    let all = simulations(&recorded("sbc").join(method.name()), study.names())?;
     Ok(judge(study.names(), study.settings().ranked(), &all))
 }
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::error::within;
-use crate::fit::{BasisChoice, CheckedFit, FitSettings};
+use crate::fit::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 use crate::infer::{self, Sampler, Start};
 use crate::{Error, Result};
 
@@ -29,7 +29,7 @@ pub struct Settings {
 
 impl Default for Settings {
     /// A small model, so that a hundred simulations take a minute or two; of twenty draws one is
-    /// ranked.
+    /// ranked. Nothing is left to be chosen, and `gpfuse sbc` has the same.
     fn default() -> Self {
         let sampler = infer::Settings {
             chains: 1,
@@ -40,7 +40,15 @@ impl Default for Settings {
             start: Start::Prior,
             ..infer::Settings::default()
         };
-        let fit = FitSettings { experts: 2, size: Some(8), sampler, ..FitSettings::default() };
+        let fit = FitSettings {
+            experts: 2,
+            basis: BasisChoice::Hilbert,
+            frequencies: 8,
+            size: Some(8),
+            density: DensityChoice::Plain,
+            sampler,
+            ..FitSettings::default()
+        };
         Settings { fit, rows: 20, thin: 20 }
     }
 }
