@@ -109,7 +109,7 @@ pub fn told(folder: &Path, settings: &Settings) -> Result<(), RanksError> {
     let path = folder.join(SETTINGS);
     let here = table(settings, &path)?;
     let Some(mut there) = read(&path)? else {
-        return Err(RanksError::NoSettings { path: folder.display().to_string() });
+        return Err(RanksError::NoSettings { path: show_path(folder) });
     };
     there.remove(VERSION);
     same(folder, &there, &here)
