@@ -43,7 +43,7 @@ const ENOUGH: [f64; 2] = [200.0, 15_000.0];
 
 /// Where effective sample sizes of 10 chains of 1000 independent normal numbers are, all but one in
 /// a thousand on either side, in the bulk and in the tails: of 4000 such sets, by the estimates used
-/// here. posteriordb asks for such bounds with a probability of 0.95, which these have for 25 quantities.
+/// here. posteriordb asks for such bounds with a probability of 0.95, which these have for 25 sizes.
 const INDEPENDENT: [(f64, f64); 2] = [(8800.0, 10_660.0), (8650.0, 10_390.0)];
 
 /// How well densities must agree, relative, absolute below one.
