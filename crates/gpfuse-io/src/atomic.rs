@@ -62,6 +62,16 @@ pub(crate) fn sync_folder(path: &Path) {
     let _ = File::open(parent(path)).and_then(|folder| folder.sync_all());
 }
 
+/// Makes a folder and those it lies in, and brings the names of the new ones to the disk: without them
+/// a loss of power would take all that is in them.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    let named = folder.ancestors().filter(|at| !at.as_os_str().is_empty());
+    let new: Vec<&Path> = named.take_while(|at| !at.exists()).collect();
+    fs::create_dir_all(folder)?;
+    new.into_iter().for_each(sync_folder);
+    Ok(())
+}
+
 /// Makes a temporary file and locks it for as long as it is open: whoever clears the folder of what
 /// killed writers left can tell it by that. Not by `tempfile`, whose files only their owner may read.
 fn temporary(at: &Path) -> io::Result<File> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::atomic::WriteError;
+use crate::atomic::{WriteError, make_folder};
 use crate::words::{first_line, show_path};
 
 /// The file that the writer holds.
@@ -65,7 +65,7 @@ struct Refusal {
 
 fn attempt(folder: &Path) -> Result<File, Refusal> {
     let name = || show_path(folder);
-    fs::create_dir_all(folder).map_err(|e| Refusal {
+    make_folder(folder).map_err(|e| Refusal {
         error: ClaimError::NoFolder { path: name(), cause: first_line(&e.to_string()) },
         passing: passing(e.kind()) && !in_the_way(folder),
     })?;

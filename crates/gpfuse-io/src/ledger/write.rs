@@ -8,7 +8,7 @@ use gpfuse::sweep::{Finished, Key};
 use super::folder::{model, settings};
 use super::log::{self, Log};
 use super::{DATA, LedgerError, MODELS, RESULTS, ROWS, SETTINGS, results};
-use crate::atomic::atomic_write;
+use crate::atomic::{atomic_write, make_folder};
 use crate::claim::{claim, remove_leftovers};
 use crate::model_file::{self, Saved, Training};
 use crate::sweep_file::{SweepFile, difference};
@@ -48,7 +48,7 @@ impl Ledger {
         }
         for part in [DATA, MODELS] {
             let path = folder.join(part);
-            fs::create_dir_all(&path).map_err(|e| LedgerError::write(&path, &e))?;
+            make_folder(&path).map_err(|e| LedgerError::write(&path, &e))?;
             remove_leftovers(&path);
         }
         let path = folder.join(ROWS);

@@ -25,31 +25,38 @@ pub(super) struct Claims {
     /// Headers and heaps lie beside each other, so all of them are no longer than the file.
     bytes: u64,
     messages: u64,
-    /// Where headers and heaps were found to be good.
-    known: HashSet<u64>,
-    /// The references of attributes to texts in heaps.
-    texts: HashSet<[u8; 10]>,
+    /// Where headers, heaps and nodes were found to be good, and for nodes their bytes.
+    known: HashSet<(u64, u64)>,
 }
 
 impl Claims {
     /// Those of a file of `length` bytes.
     pub(super) fn new(length: u64) -> Self {
         let messages = MANY + length / SPARSE;
-        Claims { bytes: length, messages, known: HashSet::new(), texts: HashSet::new() }
+        Claims { bytes: length, messages, known: HashSet::new() }
     }
 
     /// Checks a heap by its first bytes, which end with its size.
     pub(super) fn heap(&mut self, at: u64, start: &[u8]) -> Outcome<()> {
-        if !self.known.contains(&at) {
-            self.spend(number(start, 8, 8)?)?;
-            self.known.insert(at);
+        self.once((at, 0), number(start, 8, 8)?)
+    }
+
+    /// Checks a node of a tree of chunks by its bytes.
+    pub(super) fn node(&mut self, at: u64, bytes: u64) -> Outcome<()> {
+        self.once((at, bytes), bytes)
+    }
+
+    fn once(&mut self, part: (u64, u64), bytes: u64) -> Outcome<()> {
+        if !self.known.contains(&part) {
+            self.spend(bytes)?;
+            self.known.insert(part);
         }
         Ok(())
     }
 
     /// Checks the header at `at` and what continues it.
     pub(super) fn header(&mut self, file: &[u8], at: u64) -> Outcome<()> {
-        if self.known.contains(&at) {
+        if self.known.contains(&(at, 0)) {
             return Ok(());
         }
         let bytes = usize::try_from(at).ok().and_then(|at| file.get(at..)).ok_or(SHORT)?;
@@ -71,7 +78,7 @@ impl Claims {
                 });
             }
         }
-        self.known.insert(at);
+        self.known.insert((at, 0));
         Ok(())
     }
 
@@ -95,12 +102,7 @@ impl Claims {
                 _ if flags & 2 != 0 => return Err("an object header shares another's messages"),
                 0x03 => plain_type(body)?,
                 0x07 => return Err("the values of a variable are in another file"),
-                0x0c => {
-                    let text = attribute(body)?;
-                    if text.is_some_and(|text| !self.texts.insert(text)) {
-                        return Err("an attribute has a text that is another's");
-                    }
-                }
+                0x0c => attribute(body)?,
                 // Its names may be one text, and its parts one list, many times over.
                 0x11 => return Err("a group is of the old form, which netCDF does not write"),
                 0x10 => more.push((number(body, 0, 8)?, number(body, 8, 8)?)),
@@ -197,28 +199,6 @@ mod tests {
     const FIXED: &[u8] = &[0x13, 0, 0, 0, 8, 0, 0, 0];
     const WHOLE: &[u8] = &[0x10, 8, 0, 0, 4, 0, 0, 0, 0, 0, 32, 0];
 
-    fn reference(heap: u64, number: u32) -> Vec<u8> {
-        [&[5, 0, 0, 0][..], &heap.to_le_bytes(), &number.to_le_bytes()].concat()
-    }
-
-    #[test]
-    fn a_text_belongs_to_one_attribute() {
-        let one = attribute("a", VARYING, &[], &reference(640, 1));
-        let other = attribute("b", VARYING, &[1], &reference(640, 2));
-        let none = attribute("c", VARYING, &[], &reference(u64::MAX, 0));
-        let fixed = attribute("d", FIXED, &[], b"gpfuse  ");
-        let whole = attribute("e", WHOLE, &[3], &[0; 12]);
-        let all = [&one, &other, &none, &none, &fixed, &fixed, &whole];
-        assert!(check(&header(&all.map(|body| (12, &body[..])))).is_ok());
-        let problem = check(&header(&[(12, &one), (12, &other), (12, &one)])).unwrap_err();
-        assert_eq!(problem, "an attribute has a text that is another's");
-        for kind in [VARYING, FIXED] {
-            let two = attribute("a", kind, &[2], &[0; 32]);
-            let problem = check(&header(&[(12, &two)])).unwrap_err();
-            assert_eq!(problem, "an attribute has more than one text");
-        }
-    }
-
     /// The pairs as libraries write them, in the first and in the third version of types.
     fn pairs(inner: &[u8]) -> [Vec<u8>; 2] {
         let first = [
@@ -250,6 +230,12 @@ mod tests {
             assert!(check(&header(&[(12, &other)])).is_err());
             assert!(check(&header(&[(3, &kind)])).is_err());
         }
+        // Members of the first versions have other places, so a number that is none hides some.
+        let [mut odd, _] = pairs(WHOLE);
+        odd[0] &= 15;
+        assert!(
+            check(&header(&[(12, &attribute("REFERENCE_LIST", &odd, &[1], &[0; 16]))])).is_err()
+        );
         for kind in pairs(&nested) {
             let bad = attribute("REFERENCE_LIST", &kind, &[1], &[0; 16]);
             assert!(check(&header(&[(12, &bad)])).is_err());
@@ -288,5 +274,8 @@ mod tests {
         let mut claims = Claims::new(4096);
         assert!(claims.heap(0, &heap(3000)).is_ok() && claims.heap(0, &heap(3000)).is_ok());
         assert!(claims.heap(3000, &heap(1000)).is_ok() && claims.heap(40, &heap(2000)).is_err());
+        let mut claims = Claims::new(1000);
+        assert!(claims.node(0, 600).is_ok() && claims.node(0, 600).is_ok());
+        assert!(claims.node(24, 600).is_err());
     }
 }

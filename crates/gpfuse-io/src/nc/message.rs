@@ -43,7 +43,7 @@ pub(super) fn plain_type(kind: &[u8]) -> Outcome<()> {
 /// The pairs that name the variables of a dimension: of a reference and a number.
 fn pair(kind: &[u8]) -> Outcome<()> {
     let (version, size) = (number(kind, 0, 1)? >> 4, number(kind, 4, 4)?);
-    if number(kind, 1, 2)? > 2 || size > 0xff {
+    if number(kind, 1, 2)? > 2 || size > 0xff || !(1..=3).contains(&version) {
         return Err(STRANGE);
     }
     let mut at = START;
@@ -65,46 +65,31 @@ fn pair(kind: &[u8]) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks an attribute; the reference to its text, if that is in a heap.
-pub(super) fn attribute(body: &[u8]) -> Outcome<Option<[u8; 10]>> {
+/// Checks the type of an attribute.
+pub(super) fn attribute(body: &[u8]) -> Outcome<()> {
     let version = number(body, 0, 1)?;
     let size = |at| number(body, at, 2).map(|size| size as usize);
     let padded = |size: usize| if version == 1 { size.next_multiple_of(8) } else { size };
     let start = if version == 3 { 9 } else { 8 };
     let name = body.get(start..).and_then(|name| name.get(..size(2).ok()?)).unwrap_or_default();
-    let kind = start + padded(size(2)?);
-    let space = kind + padded(size(4)?);
-    let value = space + padded(size(6)?);
-    let [kind, space, value] = [kind, space, value].map(|at| body.get(at..).unwrap_or_default());
+    let kind = body.get(start + padded(size(2)?)..).unwrap_or_default();
     let called = |other: &[u8]| name.strip_suffix(&[0]) == Some(other);
     match class(kind)? {
-        COMPOUND if called(b"REFERENCE_LIST") => return pair(kind).map(|()| None),
+        COMPOUND if called(b"REFERENCE_LIST") => pair(kind),
         VARYING if called(b"DIMENSION_LIST") && !varying_text(kind)? => {
-            let base = class(kind.get(START..).unwrap_or_default())?;
-            return if base == REFERENCE { Ok(None) } else { Err(STRANGE) };
+            match class(kind.get(START..).unwrap_or_default())? {
+                REFERENCE => Ok(()),
+                _ => Err(STRANGE),
+            }
         }
-        WHOLE | REAL => return Ok(None),
-        _ => plain_type(kind)?,
+        _ => plain_type(kind),
     }
-    // Each of many short texts takes far more than its bytes.
-    if elements(space)? > 1 {
-        return Err("an attribute has more than one text");
-    }
-    let at = if varying_text(kind)? { value.get(4..14) } else { None };
-    let at = at.and_then(|at| <[u8; 10]>::try_from(at).ok());
-    Ok(at.filter(|at| !empty(at)))
 }
 
 /// Whether a reference, of which there are the address of the heap and the number in it, is to no
 /// text.
 pub(super) fn empty(at: &[u8; 10]) -> bool {
     at[..8] == [0xff; 8] || at[8..] == [0; 2]
-}
-
-fn elements(space: &[u8]) -> Outcome<u64> {
-    let start = if number(space, 0, 1)? == 1 { 8 } else { 4 };
-    let size = |dim: u64| number(space, start + 8 * dim as usize, 8);
-    (0..number(space, 1, 1)?).try_fold(1_u64, |product, dim| Ok(product.saturating_mul(size(dim)?)))
 }
 
 /// Attributes beside the header: libraries do so with more than eight, which no object of a model

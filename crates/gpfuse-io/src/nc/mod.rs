@@ -4,10 +4,12 @@ mod error;
 mod header;
 mod links;
 mod message;
+mod names;
 mod read;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod variable;
 mod write;
 
 use crc32fast::Hasher;

@@ -11,7 +11,7 @@ use netcdf_reader::{
     BytesStorage, DynStorage, NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable,
 };
 
-use super::links::check_links;
+use super::links::{check_links, stated_format};
 use super::message::empty;
 use super::storage::Guarded;
 use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
@@ -117,10 +117,15 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         chunk_cache_bytes: 0,
         ..defaults
     };
-    let header =
-        OpenOptions::default().with_max_object_header_bytes(options.max_object_header_bytes);
+    let longest = options.max_object_header_bytes;
+    let header = || OpenOptions::default().with_max_object_header_bytes(longest);
     let storage: DynStorage = Arc::new(Guarded::new(BytesStorage::from_owner(bytes)));
-    check_links(storage.clone(), header).map_err(|error| Wrong::Damaged(error.to_string()))?;
+    check_links(storage.clone(), header()).map_err(|error| {
+        match stated_format(storage.clone(), header()) {
+            Some(newer) if newer > VERSION => Wrong::Newer(newer),
+            _ => Wrong::Damaged(error.to_string()),
+        }
+    })?;
     let file = NcFile::from_storage_with_options(storage, options)?;
     let root = file.root_group()?;
     let stored = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {
@@ -132,7 +137,7 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         },
         _ => return Err(Wrong::Altered),
     };
-    let mut reader = Reader { file: &file, length, left: limit, known: HashSet::new() };
+    let mut reader = Reader { file: &file, known: HashSet::new() };
     let groups = root.groups.iter().map(|group| reader.group(group)).collect::<Result<_, _>>()?;
     let tree = Tree { groups };
     let whole = stored == format!("{:08x}", tree.checksum());
@@ -182,9 +187,6 @@ fn texts(attributes: &[NcAttribute]) -> Result<Vec<(String, String)>, Wrong> {
 
 struct Reader<'a> {
     file: &'a NcFile,
-    length: u64,
-    /// Bytes that the rest of the file can at most unpack to.
-    left: u64,
     /// The references to texts so far.
     known: HashSet<[u8; 10]>,
 }
@@ -209,18 +211,15 @@ impl Reader<'_> {
         let count = var.num_elements().map_err(|error| Wrong::Damaged(error.to_string()))?;
         let data = match var.dtype {
             NcType::Double => {
-                self.spend(&path, count, 8)?;
                 // As a slice: by its elements, an array of any dimensions is ten times slower.
                 let array = self.file.read_variable::<f64>(&path)?;
                 let slice = array.as_slice().map(<[f64]>::to_vec);
                 Data::F64(slice.unwrap_or_else(|| array.iter().copied().collect()))
             }
             NcType::Int64 => {
-                self.spend(&path, count, 8)?;
                 Data::I64(self.file.read_variable::<i64>(&path)?.into_iter().collect())
             }
             NcType::Byte if attrs.iter().any(|(n, t)| n == "dtype" && t == "bool") => {
-                self.spend(&path, count, 1)?;
                 attrs.retain(|(name, _)| name != "dtype");
                 let bytes = self.file.read_variable::<i8>(&path)?;
                 if bytes.iter().any(|byte| !matches!(byte, 0 | 1)) {
@@ -229,15 +228,15 @@ impl Reader<'_> {
                 Data::Bool(bytes.into_iter().map(|byte| byte == 1).collect())
             }
             NcType::String => {
-                // Each text has a reference of 16 bytes, which is not compressed.
-                if count.saturating_mul(16) > self.length {
-                    return Err(implausible(&path, count));
-                }
                 self.check_references(&path)?;
                 Data::Str(self.file.read_variable_as_strings(&path)?)
             }
             _ => return Err(Wrong::Altered),
         };
+        // Its own shape is what was judged, and that of its dimensions what the model is made of.
+        if data.len() as u64 != count {
+            return Err(Wrong::Altered);
+        }
         let dims = var.dimensions.iter().map(|dim| dim.name.clone()).collect();
         Ok(Var { name: var.name.clone(), dims, data, attrs })
     }
@@ -255,14 +254,4 @@ impl Reader<'_> {
         }
         Ok(())
     }
-
-    fn spend(&mut self, path: &str, count: u64, size: u64) -> Result<(), Wrong> {
-        let needed = count.checked_mul(size).and_then(|bytes| self.left.checked_sub(bytes));
-        self.left = needed.ok_or_else(|| implausible(path, count))?;
-        Ok(())
-    }
-}
-
-fn implausible(path: &str, count: u64) -> Wrong {
-    Wrong::Damaged(format!("variable `{path}` claims {count} values, more than the file can hold"))
 }

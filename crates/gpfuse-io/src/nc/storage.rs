@@ -18,6 +18,11 @@ const HEADERS: [usize; 2] = [16, 6];
 const HEAP: &[u8] = b"GCOL\x01";
 const HEAP_SIZE: usize = 16;
 
+/// The first bytes of a node of a tree of chunks, and the bytes without its entries, which are read
+/// before.
+const NODE: &[u8] = b"TREE";
+const NODE_START: usize = 24;
+
 /// A file in memory.
 pub(super) struct Guarded {
     bytes: BytesStorage,
@@ -45,7 +50,8 @@ impl Storage for Guarded {
 
     fn read_range(&self, offset: u64, len: usize) -> Result<StorageBuffer> {
         let found = self.bytes.read_range(offset, len)?;
-        if len > HEAP_SIZE {
+        let node = len > NODE_START && found.as_ref().starts_with(NODE);
+        if len > HEAP_SIZE && !node {
             return Ok(found);
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +59,9 @@ impl Storage for Guarded {
         if len == MARK {
             state.marked = Some(offset);
         }
-        let outcome = if len == HEAP_SIZE && found.as_ref().starts_with(HEAP) {
+        let outcome = if node {
+            state.claims.node(offset, len as u64)
+        } else if len == HEAP_SIZE && found.as_ref().starts_with(HEAP) {
             state.claims.heap(offset, found.as_ref())
         } else if HEADERS.contains(&len) && state.marked == Some(offset) {
             // A view: nothing is copied.

@@ -1,0 +1,332 @@
+//! What groups and variables may be like, so that what the reader makes of them is bounded.
+//!
+//! HDF5 has many ways to pack values and to find them, and the reader knows most; some take any
+//! amount of memory for a few bytes. netCDF writes few of them, and only these are read. What is
+//! judged here has been parsed by the reader itself, so that it means the same to both.
+
+use std::collections::HashSet;
+
+use hdf5_reader::btree_v1::collect_btree_v1_leaves_storage;
+use hdf5_reader::error::{Error, Result};
+use hdf5_reader::messages::HdfMessage;
+use hdf5_reader::messages::attribute::AttributeMessage;
+use hdf5_reader::messages::datatype::{Datatype, StringSize, VarLenKind};
+use hdf5_reader::messages::layout::DataLayout;
+use netcdf_reader::Storage;
+
+use super::message::empty;
+use super::{EXPANSION, SMALL};
+
+/// The bytes of addresses and of lengths.
+pub(super) const WIDTH: u8 = 8;
+
+/// The most dimensions of a variable.
+const RANK: usize = 8;
+
+/// The most bytes of a dimension's name, which each variable over it has again.
+const NAME: usize = 256;
+
+/// The ways to pack values: deflate, shuffle, and a checksum.
+const FILTERS: [u16; 3] = [1, 2, 3];
+
+/// So many chunks take no room worth a word; more must have so many bytes of the file each.
+const CHUNKS: u64 = 1024;
+
+/// What the rest of a file may still claim.
+pub(super) struct Costs {
+    /// Bytes of values,
+    values: u64,
+    /// and of the chunks that they are cut into, with what lies beyond the last.
+    padded: u64,
+    chunks: u64,
+    /// The references of attributes to texts in heaps.
+    texts: HashSet<[u8; 10]>,
+}
+
+impl Costs {
+    /// Those of a file of `length` bytes.
+    pub(super) fn new(length: u64) -> Self {
+        // References to texts are not packed and come to what numbers may unpack to.
+        let values = length.saturating_mul(EXPANSION + 1).saturating_add(SMALL);
+        let (padded, chunks) = (values.saturating_mul(2), CHUNKS + length / CHUNKS);
+        Costs { values, padded, chunks, texts: HashSet::new() }
+    }
+
+    /// Checks the attributes of a group or a variable.
+    pub(super) fn attributes(&mut self, messages: &[HdfMessage]) -> Result<()> {
+        messages.iter().try_for_each(|message| match message {
+            HdfMessage::Attribute(attribute) => self.attribute(attribute),
+            _ => Ok(()),
+        })
+    }
+
+    fn attribute(&mut self, attribute: &AttributeMessage) -> Result<()> {
+        let AttributeMessage { name, datatype, dataspace, raw_data } = attribute;
+        let count = dataspace.num_elements()?;
+        let heaped = match datatype {
+            Datatype::String { size, .. } => *size == StringSize::Variable,
+            Datatype::VarLen { kind: VarLenKind::String, .. } => true,
+            _ if name != "REFERENCE_LIST" && count > RANK as u64 => {
+                return wrong("an attribute has more than 8 values");
+            }
+            _ => return Ok(()),
+        };
+        // Each of many short texts takes far more than its bytes.
+        if count > 1 {
+            return wrong("an attribute has more than one text");
+        }
+        if name == "NAME" && (heaped || raw_data.len() > NAME) {
+            return wrong("the name of a dimension is too long");
+        }
+        let at = raw_data.get(4..14).and_then(|at| <[u8; 10]>::try_from(at).ok());
+        match at.filter(|at| heaped && !empty(at)) {
+            Some(at) if !self.texts.insert(at) => {
+                wrong("an attribute has a text that is another's")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the variable called `path`.
+    pub(super) fn variable(
+        &mut self,
+        file: &dyn Storage,
+        path: &str,
+        messages: &[HdfMessage],
+    ) -> Result<()> {
+        let shape = one(messages, |m| match m {
+            HdfMessage::Dataspace(space) => Some(space),
+            _ => None,
+        })?;
+        let kind = one(messages, |m| match m {
+            HdfMessage::Datatype(kind) => Some(kind),
+            _ => None,
+        })?;
+        let layout = one(messages, |m| match m {
+            HdfMessage::DataLayout(layout) => Some(&layout.layout),
+            _ => None,
+        })?;
+        let filters = one(messages, |m| match m {
+            HdfMessage::FilterPipeline(all) => Some(&all.filters),
+            _ => None,
+        })?;
+        let (Some(shape), Some(kind), Some(layout)) = (shape, kind, layout) else {
+            return wrong("a variable lacks its type, its shape or its place");
+        };
+        let ids: Vec<u16> = filters.into_iter().flatten().map(|filter| filter.id).collect();
+        let once = |id: &u16| ids.iter().filter(|other| *other == id).count() == 1;
+        if !ids.iter().all(|id| FILTERS.contains(id) && once(id)) {
+            return wrong("a variable is packed in a way that netCDF does not know");
+        }
+        if shape.dims.len() > RANK {
+            return wrong("a variable has more than 8 dimensions");
+        }
+        let scale = |m: &HdfMessage| matches!(m, HdfMessage::Attribute(a) if a.name == "CLASS");
+        if messages.iter().any(scale) && path.rsplit('/').next().unwrap_or_default().len() > NAME {
+            return wrong("the name of a dimension is too long");
+        }
+        let (count, size) = (shape.num_elements()?, u64::from(kind.size));
+        let implausible = || {
+            let claim = format!("claims {count} values, more than the file can hold");
+            Error::InvalidData(format!("variable `{path}` {claim}"))
+        };
+        spend(&mut self.values, count.checked_mul(size)).ok_or_else(implausible)?;
+        let DataLayout::Chunked { address, dims, element_size, chunk_indexing } = layout else {
+            return Ok(());
+        };
+        if chunk_indexing.is_some() || dims.len() != shape.dims.len() || dims.contains(&0) {
+            return wrong("the chunks of a variable are not kept as netCDF does");
+        }
+        let grid = shape.dims.iter().zip(dims).map(|(all, each)| all.div_ceil(u64::from(*each)));
+        let grid = grid.fold(1_u64, u64::saturating_mul);
+        let chunk = dims.iter().map(|each| u64::from(*each)).fold(1_u64, u64::saturating_mul);
+        let chunk = chunk.saturating_mul(size.max(u64::from(*element_size)));
+        spend(&mut self.chunks, Some(grid)).ok_or_else(implausible)?;
+        spend(&mut self.padded, grid.checked_mul(chunk)).ok_or_else(implausible)?;
+        // Each entry is unpacked, also where several are for one place.
+        let rank = Some(dims.len() as u32);
+        let entries =
+            collect_btree_v1_leaves_storage(file, *address, WIDTH, WIDTH, rank, dims, None)?;
+        match entries.len() as u64 > grid {
+            true => wrong("a variable has more chunks than places for them"),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The only message of a kind, if there is any: of several, another might be believed than was judged.
+pub(super) fn one<'a, T>(
+    messages: &'a [HdfMessage],
+    kind: impl Fn(&'a HdfMessage) -> Option<T>,
+) -> Result<Option<T>> {
+    let mut all = messages.iter().filter_map(kind);
+    let first = all.next();
+    match all.next() {
+        Some(_) => wrong("an object header says the same twice"),
+        None => Ok(first),
+    }
+}
+
+fn spend(left: &mut u64, cost: Option<u64>) -> Option<()> {
+    *left = left.checked_sub(cost?)?;
+    Some(())
+}
+
+pub(super) fn wrong<T>(problem: &str) -> Result<T> {
+    Err(Error::InvalidData(problem.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use hdf5_reader::ByteOrder;
+    use hdf5_reader::messages::dataspace::{DataspaceMessage, DataspaceType};
+    use hdf5_reader::messages::datatype::DatatypeMessage;
+    use hdf5_reader::messages::datatype::{StringEncoding, StringPadding};
+    use hdf5_reader::messages::filter_pipeline::{FilterDescription, FilterPipelineMessage};
+    use hdf5_reader::messages::layout::{ChunkIndexing, DataLayoutMessage};
+    use netcdf_reader::BytesStorage;
+
+    use super::*;
+
+    fn space(dims: &[u64]) -> DataspaceMessage {
+        let dataspace_type = DataspaceType::Simple;
+        DataspaceMessage {
+            rank: dims.len() as u8,
+            dims: dims.into(),
+            max_dims: None,
+            dataspace_type,
+        }
+    }
+
+    /// A variable of numbers of 8 bytes.
+    fn variable(dims: &[u64], layout: DataLayout, filters: &[u16]) -> Vec<HdfMessage> {
+        let datatype = Datatype::FloatingPoint { size: 8, byte_order: ByteOrder::LittleEndian };
+        let one = |&id: &u16| FilterDescription { id, name: None, client_data: Vec::new() };
+        let filters = filters.iter().map(one).collect();
+        vec![
+            HdfMessage::Dataspace(space(dims)),
+            HdfMessage::Datatype(DatatypeMessage { datatype, size: 8 }),
+            HdfMessage::DataLayout(DataLayoutMessage { layout }),
+            HdfMessage::FilterPipeline(FilterPipelineMessage { filters }),
+        ]
+    }
+
+    fn chunked(dims: &[u32], chunk_indexing: Option<ChunkIndexing>) -> DataLayout {
+        let (address, dims) = (u64::MAX, dims.to_vec());
+        DataLayout::Chunked { address, dims, element_size: 8, chunk_indexing }
+    }
+
+    const PLAIN: DataLayout = DataLayout::Contiguous { address: u64::MAX, size: 0 };
+
+    /// The judgement on variables of a file of 1000 bytes, one after the other.
+    fn judged(all: &[Vec<HdfMessage>]) -> std::result::Result<(), String> {
+        let file = BytesStorage::from_owner(vec![0; 1000]);
+        let mut costs = Costs::new(1000);
+        let mut each = |one: &Vec<HdfMessage>| costs.variable(&file, "g/v", one);
+        all.iter().try_for_each(&mut each).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn packed_as_netcdf_packs() {
+        let packed = |filters: &[u16]| judged(&[variable(&[10], chunked(&[10], None), filters)]);
+        assert!(packed(&[]).is_ok() && packed(&[2, 1]).is_ok() && packed(&[3, 2, 1]).is_ok());
+        for filters in [&[4, 1][..], &[1, 1], &[32_004], &[2, 1, 2]] {
+            assert!(packed(filters).unwrap_err().contains("packed in a way"), "{filters:?}");
+        }
+    }
+
+    #[test]
+    fn all_values_together_fit() {
+        // 5 bytes per byte, and 64 KiB.
+        let half = variable(&[4000], PLAIN, &[]);
+        assert!(judged(&[half.clone(), half.clone()]).is_ok());
+        let problem = judged(&[half.clone(), half.clone(), half]).unwrap_err();
+        assert!(problem.contains("`g/v` claims 4000 values, more than the file"), "{problem}");
+        assert!(judged(&[variable(&[u64::MAX, 2], PLAIN, &[])]).is_err());
+        assert!(judged(&[variable(&[1; 8], PLAIN, &[])]).is_ok());
+        assert!(judged(&[variable(&[1; 9], PLAIN, &[])]).unwrap_err().contains("more than 8"));
+    }
+
+    #[test]
+    fn chunks_are_few_and_not_much_larger_than_what_they_hold() {
+        let judge =
+            |dims: &[u64], chunk: &[u32]| judged(&[variable(dims, chunked(chunk, None), &[])]);
+        assert!(judge(&[1000], &[600]).is_ok() && judge(&[1000], &[1]).is_ok());
+        // One number in each, and most of a chunk beyond the last.
+        assert!(judge(&[2000], &[1]).is_err() && judge(&[100, 1], &[1, 1000]).is_err());
+        assert!(judge(&[10], &[0]).is_err() && judge(&[10], &[10, 1]).is_err());
+        for index in [ChunkIndexing::Implicit, ChunkIndexing::BTreeV2] {
+            let problem = judged(&[variable(&[10], chunked(&[10], Some(index)), &[])]).unwrap_err();
+            assert!(problem.contains("not kept as netCDF does"), "{problem}");
+        }
+    }
+
+    /// A leaf with entries for places of a variable with one dimension.
+    #[test]
+    fn a_place_has_one_chunk() {
+        let leaf = |entries: u16| {
+            let mut node = b"TREE\x01\0".to_vec();
+            node.extend(entries.to_le_bytes());
+            node.extend([0xff; 16]);
+            for at in 0..=u64::from(entries) {
+                // Its bytes, the mask of filters, the place, that in an element, and the address.
+                node.extend([8, 0, 0, 0, 0, 0, 0, 0]);
+                node.extend(at.min(1).to_le_bytes());
+                node.extend([0; 8]);
+                node.extend([0; 8]);
+            }
+            node
+        };
+        let judge = |entries: u16| {
+            let file = BytesStorage::from_owner(leaf(entries));
+            let layout = match chunked(&[1], None) {
+                DataLayout::Chunked { dims, element_size, chunk_indexing, .. } => {
+                    DataLayout::Chunked { address: 0, dims, element_size, chunk_indexing }
+                }
+                other => other,
+            };
+            Costs::new(1000).variable(&file, "g/v", &variable(&[2], layout, &[]))
+        };
+        assert!(judge(2).is_ok());
+        assert!(judge(3).unwrap_err().to_string().contains("more chunks than places"));
+    }
+
+    #[test]
+    fn what_is_said_twice_is_refused() {
+        let mut twice = variable(&[10], PLAIN, &[]);
+        twice.push(HdfMessage::Dataspace(space(&[1])));
+        assert!(judged(&[twice]).unwrap_err().contains("says the same twice"));
+        assert!(judged(&[Vec::new()]).unwrap_err().contains("lacks its type"));
+    }
+
+    fn text(name: &str, dims: &[u64], size: StringSize, raw_data: Vec<u8>) -> HdfMessage {
+        let (encoding, padding) = (StringEncoding::Utf8, StringPadding::NullTerminate);
+        let datatype = Datatype::String { size, encoding, padding };
+        let (name, dataspace) = (name.to_string(), space(dims));
+        HdfMessage::Attribute(AttributeMessage { name, datatype, dataspace, raw_data })
+    }
+
+    /// A text of varying length, in a heap.
+    fn heaped(name: &str, heap: u64, number: u32) -> HdfMessage {
+        let raw = [&[5, 0, 0, 0][..], &heap.to_le_bytes(), &number.to_le_bytes()].concat();
+        text(name, &[], StringSize::Variable, raw)
+    }
+
+    #[test]
+    fn a_text_belongs_to_one_attribute() {
+        let judge = |all: &[HdfMessage]| {
+            Costs::new(1000).attributes(all).map_err(|error| error.to_string())
+        };
+        let fixed = |name| text(name, &[1], StringSize::Fixed(8), b"gpfuse  ".to_vec());
+        let (one, other, none) =
+            (heaped("a", 640, 1), heaped("b", 640, 2), heaped("c", u64::MAX, 0));
+        let all = [one.clone(), other, none.clone(), none, fixed("d"), fixed("NAME")];
+        assert!(judge(&all).is_ok());
+        assert!(judge(&[one.clone(), one]).unwrap_err().contains("a text that is another's"));
+        let two = text("a", &[2], StringSize::Fixed(8), vec![0; 16]);
+        assert!(judge(&[two]).unwrap_err().contains("more than one text"));
+        let long = text("NAME", &[], StringSize::Fixed(300), vec![0; 300]);
+        assert!(judge(&[long]).unwrap_err().contains("is too long"));
+        assert!(judge(&[heaped("NAME", 640, 1)]).unwrap_err().contains("is too long"));
+    }
+}
