@@ -57,9 +57,9 @@ kill:
 # are built with the features that their tests have, so that none is built twice. Without the network the
 # tools may be missing: the page then says what was not run.
 trust:
-	-$(MAKE) --keep-going tools
-	$(CARGO) build --release --workspace --exclude gpfuse-py
-	$(WITH_TOOLS) target/release/gpfuse-trust --out target/trust
+	begun=$$(date +%s); $(MAKE) --keep-going tools; \
+	$(CARGO) build --release --workspace --exclude gpfuse-py && \
+	$(WITH_TOOLS) target/release/gpfuse-trust --out target/trust --building $$(($$(date +%s) - begun))
 
 # Licences, sources and advisories of all that is linked.
 audit: tools

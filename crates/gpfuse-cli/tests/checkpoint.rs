@@ -75,6 +75,7 @@ fn a_killed_fit_ends_in_the_same_bytes() {
     for method in [
         "het --size 12",
         "mogpe --size 12 --experts 2",
+        "pogpe --size 6 --experts 2",
         "pbhs --size 6 --experts 2 --hold-out 0.5",
         "het --frequencies 8 --sampler hmc --metric low-rank",
         "het --size 12 --density collapsed",

@@ -31,6 +31,9 @@ struct Args {
     /// Threads; no result depends on it.
     #[arg(long)]
     threads: Option<usize>,
+    /// The seconds that tools and building took before, which belong to the time of all.
+    #[arg(long)]
+    building: Option<f64>,
     /// Write the names of the studies and stop.
     #[arg(long)]
     list: bool,
@@ -64,6 +67,7 @@ fn run(args: &Args) -> anyhow::Result<bool> {
     run.threads = args.threads.unwrap_or(run.threads).max(1);
     let mut all: Vec<(&Study, Option<Record>)> =
         STUDIES.iter().map(|study| (study, read(study, &args.out))).collect();
+    let building = building(args)?;
     let out = args.out.join("trust.html");
     let chosen =
         |study: &Study| args.studies.is_empty() || args.studies.iter().any(|n| n == study.name);
@@ -73,11 +77,22 @@ fn run(args: &Args) -> anyhow::Result<bool> {
         if chosen(all[i].0) {
             all[i].1 = Some(perform(all[i].0, &run)?);
             // After each, so that what stops one study does not lose the others.
-            page::write(&out, &all)?;
+            page::write(&out, &all, building)?;
         }
     }
     println!("wrote `{}`", out.display());
     Ok(all.iter().flat_map(|(_, record)| record).all(|record| record.missed().count() == 0))
+}
+
+/// The seconds before the studies, kept beside the records.
+fn building(args: &Args) -> anyhow::Result<Option<f64>> {
+    let path = args.out.join("building.json");
+    let Some(seconds) = args.building else {
+        return Ok(fs::read_to_string(path).ok().and_then(|text| serde_json::from_str(&text).ok()));
+    };
+    let text = serde_json::to_string(&seconds)?;
+    atomic_write(&path, |out| out.write_all(text.as_bytes()))?;
+    Ok(Some(seconds))
 }
 
 /// Run a study, say what it found, and keep it.

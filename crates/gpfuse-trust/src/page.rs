@@ -11,10 +11,15 @@ use crate::{Finding, Outcome, Record, Study};
 /// All studies in full may take so long on two cores.
 const MINUTES: f64 = 40.0;
 
-/// Write the page of some studies with their records; a study without one was not run.
-pub fn write(out: &Path, all: &[(&Study, Option<Record>)]) -> anyhow::Result<()> {
+/// Write the page of some studies with their records; a study without one was not run. `building` are
+/// the seconds before the first of them.
+pub fn write(
+    out: &Path,
+    all: &[(&Study, Option<Record>)],
+    building: Option<f64>,
+) -> anyhow::Result<()> {
     let mut album = Album::default();
-    let mut sections = vec![overview(all)];
+    let mut sections = vec![overview(all, building)];
     for (study, record) in all {
         let figures = (study.figures)(&mut album).unwrap_or_else(|error| {
             vec![Block::text(format!("The figures cannot be drawn: {error:#}"))]
@@ -29,10 +34,10 @@ pub fn write(out: &Path, all: &[(&Study, Option<Record>)]) -> anyhow::Result<()>
     Page { document, drawings: album.drawings }.write(out, None)
 }
 
-fn overview(all: &[(&Study, Option<Record>)]) -> Section {
+fn overview(all: &[(&Study, Option<Record>)], building: Option<f64>) -> Section {
+    let none = || Cell::words("–");
     let row = |(study, record): &(&Study, Option<Record>)| {
         let Some(record) = record else {
-            let none = || Cell::words("–");
             let state = Cell::verdict("not run", "unclear");
             return vec![Cell::words(study.title), state, none(), none(), none(), none()];
         };
@@ -65,7 +70,11 @@ fn overview(all: &[(&Study, Option<Record>)]) -> Section {
         Column::unit("Time", "s"),
     ];
     let mut rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
-    rows.push(whole(all));
+    if building.is_some() {
+        let (name, time) = (Cell::words("Tools and building"), Cell::fixed(building, 0));
+        rows.push(vec![name, none(), none(), none(), none(), time]);
+    }
+    rows.push(whole(all, building));
     let section = Section::new("overview", "All studies");
     let commits: BTreeSet<&str> =
         all.iter().flat_map(|(_, record)| record).map(|record| record.commit.as_str()).collect();
@@ -79,13 +88,14 @@ fn overview(all: &[(&Study, Option<Record>)]) -> Section {
 }
 
 /// The last row: all findings, and whether the full forms together were fast enough.
-fn whole(all: &[(&Study, Option<Record>)]) -> Vec<Cell> {
+fn whole(all: &[(&Study, Option<Record>)], building: Option<f64>) -> Vec<Cell> {
     let records: Vec<&Record> = all.iter().flat_map(|(_, record)| record).collect();
     let (met, missed, left) = records
         .iter()
         .map(|record| counts(&record.findings))
         .fold((0, 0, 0), |(met, missed, left), own| (met + own.0, missed + own.1, left + own.2));
-    let seconds: f64 = records.iter().map(|record| record.seconds).sum();
+    let seconds =
+        building.unwrap_or(0.0) + records.iter().map(|record| record.seconds).sum::<f64>();
     let full = records.len() == all.len() && !records.iter().any(|record| record.short);
     let state = match full {
         true if seconds < 60.0 * MINUTES => Cell::verdict("in time", "seen"),

@@ -9,6 +9,7 @@ mod common;
 
 mod clock;
 mod disk;
+mod durable;
 mod limits;
 mod network;
 mod read_only;

@@ -21,7 +21,7 @@ pub(super) const STUDY: Study = Study {
     about: "Parameters are drawn from the prior, data from the model with them, and the posterior \
             given these data is sampled. If draws, density and prior belong together, the rank of the \
             truth among the draws is uniform: for the log likelihood, the fused mean and density at \
-            inputs without data, the sorted weights and the hyperparameters. `docs/calibration.md` \
+            inputs without data, the largest weight and the hyperparameters. `docs/calibration.md` \
             tells more.",
     run,
     figures,

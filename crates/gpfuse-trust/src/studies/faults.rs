@@ -60,6 +60,11 @@ const FAULTS: &[Tested] = &[
         ],
     },
     Tested {
+        claim: "The power is lost",
+        target: "a file is synced before it has its name, its folder after, a row when it is recorded",
+        tests: &["faults durable::"],
+    },
+    Tested {
         claim: "Two processes write to one place",
         target: "one works, the other is refused; a file is one of the two, whole",
         tests: &[
@@ -103,6 +108,11 @@ const FAULTS: &[Tested] = &[
         target: "hostile names are plain text, no plug-in is looked for, nothing is unpickled",
         tests: &["faults reading::"],
     },
+    Tested {
+        claim: "Settings of any kind, by property tests",
+        target: "refused by name or used, and the same after they were written",
+        tests: &["settings "],
+    },
 ];
 
 const BINARIES: &[Binary] = &[
@@ -111,6 +121,7 @@ const BINARIES: &[Binary] = &[
     ("interrupt ", "gpfuse-cli", "interrupt"),
     ("sweep ", "gpfuse-cli", "sweep"),
     ("sbc ", "gpfuse-cli", "sbc"),
+    ("settings ", "gpfuse", "settings"),
     ("panics ", "gpfuse", "panics"),
     ("sampling ", "gpfuse", "sampling"),
 ];

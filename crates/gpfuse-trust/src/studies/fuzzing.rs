@@ -30,7 +30,7 @@ const TARGETS: [(&str, &str); 5] = [
     ("csv", "text tables, also in gzip"),
     ("parquet", "Parquet tables"),
     ("model_file", "model files"),
-    ("settings", "settings of sweeps and fits"),
+    ("settings", "settings of sweeps, and of fits in model files"),
     ("ledger", "folders of sweeps, calibrations and checkpoints"),
 ];
 

@@ -17,7 +17,7 @@ pub(super) const STUDY: Study = Study {
 const PROMISES: &[Tested] = &[
     Tested {
         claim: "Same seed, any number of threads",
-        target: "the same bytes of model file, table and ranks",
+        target: "the same bytes of model file and table of results; the same ranks",
         tests: &[
             "repeat threads_do_not_change_the_model_file",
             "sweep shares_and_threads_do_not_change_the_table",
@@ -26,12 +26,17 @@ const PROMISES: &[Tested] = &[
     },
     Tested {
         claim: "A run that was killed and resumed",
-        target: "the same bytes as one that was left alone",
+        target: "the same bytes of model file and table as one that was left alone",
         tests: &[
             "checkpoint a_killed_fit_",
             "checkpoint weights_of_given_experts_are_kept_too",
             "sweep a_killed_sweep_ends_with_the_same_table",
         ],
+    },
+    Tested {
+        claim: "A run that did not converge",
+        target: "says so; `--strict` ends with exit code 3",
+        tests: &["usage strict_judges_the_diagnostics"],
     },
     Tested {
         claim: "R-hat, ESS, MCSE, E-BFMI and PSIS-LOO against ArviZ",
@@ -49,6 +54,7 @@ const BINARIES: &[Binary] = &[
     ("repeat ", "gpfuse-cli", "repeat"),
     ("checkpoint ", "gpfuse-cli", "checkpoint"),
     ("sweep ", "gpfuse-cli", "sweep"),
+    ("usage ", "gpfuse-cli", "usage"),
     ("sbc_library ", "gpfuse", "sbc"),
     ("diagnostics ", "gpfuse", "diagnostics"),
     ("loo ", "gpfuse", "loo"),

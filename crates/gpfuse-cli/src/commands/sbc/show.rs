@@ -4,6 +4,7 @@ use std::path::Path;
 
 use gpfuse::calibrate::{LEVEL, Study, Verdict};
 use gpfuse::fit::BasisChoice;
+use gpfuse::in_one_line;
 use serde_json::json;
 
 use super::Outcome;
@@ -58,8 +59,9 @@ impl Summary<'_> {
         let mut out = Vec::new();
         if let Some(error) = self.first_error {
             out.push(format!(
-                "{} failed and left out, the first of them so: {error}",
-                print::count(found.failed, "simulation")
+                "{} failed and left out, the first of them so: {}",
+                print::count(found.failed, "simulation"),
+                in_one_line(error)
             ));
         }
         if found.ess_short > 0.1 {

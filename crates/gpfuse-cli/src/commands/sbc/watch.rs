@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gpfuse::calibrate::Simulation;
+use gpfuse::in_one_line;
 use gpfuse::infer::Monitor;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -43,8 +44,10 @@ impl Watch {
     /// A simulation is recorded.
     pub(super) fn end(&self, simulation: &Simulation) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let failed = (!simulation.error.is_empty())
-            .then(|| format!("simulation {}: failed: {}", simulation.number, simulation.error));
+        let failed = (!simulation.error.is_empty()).then(|| {
+            let error = in_one_line(&simulation.error);
+            format!("simulation {}: failed: {error}", simulation.number)
+        });
         match &self.bar {
             Some(bar) => {
                 bar.set_position(done as u64);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use gpfuse::in_one_line;
 use gpfuse::infer::{ChainProgress, Monitor};
 use gpfuse::sweep::{Cell, Finished, Key, cost};
 use gpfuse_io::sweep_file::SweepFile;
@@ -86,7 +87,7 @@ impl Watch {
         let name = self.name(&cell.key);
         let how = match cell.scored() {
             Some(nlpd) => format!("NLPD {nlpd:.3}"),
-            None => format!("failed: {}", cell.error),
+            None => format!("failed: {}", in_one_line(&cell.error)),
         };
         let seconds = print::seconds(cell.fit_seconds + cell.predict_seconds);
         let line = format!("{done}/{} {name}: {how} ({seconds} s)", self.all);

@@ -26,11 +26,11 @@ pub(super) const STUDY: Study = Study {
     title: "Joint distribution of parameters and data",
     about: "Parameters and data are drawn together in two ways. Once parameters come from the prior and \
             data from the model with them, each pair anew. Once a chain alternates: one transition of \
-            the sampler given the data, then new data given the parameters. Prior, density, gradient, \
-            sampler and the drawing of data must all belong together for the two to agree (Geweke, \
-            “Getting it right”, Journal of the American Statistical Association 99 (2004) 799–804). \
-            Compared are ranks, which have no heavy tails: their mean, and their mean distance from the \
-            middle.",
+            the sampler given the data, then new data given the parameters. Prior, density, sampler \
+            and the drawing of data must all belong together for the two to agree (Geweke, “Getting it \
+            right”, Journal of the American Statistical Association 99 (2004) 799–804). A wrong gradient \
+            only makes the sampler slow: gradients are compared with others. Compared are ranks, which \
+            have no heavy tails: their mean, and their mean distance from the middle.",
     run,
     figures: none,
 };
