@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use anyhow::ensure;
 
@@ -139,11 +140,10 @@ fn named(all: &[Tested], binaries: &[Binary]) -> Finding {
     let mut sources = BTreeMap::new();
     for (prefix, package, test) in binaries {
         let folder = project().join("crates").join(package).join("tests");
-        let mut text = fs::read_to_string(folder.join(format!("{test}.rs"))).unwrap_or_default();
+        let mut text = flat(&folder.join(format!("{test}.rs")));
         for file in folder.join(test).read_dir().into_iter().flatten().flatten() {
             let stem = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let own = fs::read_to_string(file.path()).unwrap_or_default();
-            text += &own.replace("\nfn ", &format!("\nfn {stem}::"));
+            text += &flat(&file.path()).replace("\nfn ", &format!("\nfn {stem}::"));
         }
         sources.insert(*prefix, text);
     }
@@ -163,6 +163,12 @@ fn named(all: &[Tested], binaries: &[Binary]) -> Finding {
     let note = "the tests themselves are run by `cargo test`";
     let claim = "Every claim has its tests";
     Finding::new(claim, "no name unknown", result, unknown.is_empty()).with(note)
+}
+
+/// A source without indents: property tests have one. No text where there is no file.
+fn flat(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().map(|line| format!("{}\n", line.trim_start())).collect()
 }
 
 #[cfg(test)]
