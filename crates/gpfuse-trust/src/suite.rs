@@ -115,7 +115,8 @@ fn judged(one: &Tested, results: &BTreeMap<String, End>) -> Vec<Finding> {
         .filter(|(_, end)| **end == End::Failed)
         .map(|(name, _)| name.as_str())
         .collect();
-    let mut result = format!("{passed} tests passed, {failed} failed, {skipped} skipped");
+    let tests = if passed == 1 { "test" } else { "tests" };
+    let mut result = format!("{passed} {tests} passed, {failed} failed, {skipped} skipped");
     if !names.is_empty() || !missing.is_empty() {
         result += &format!(": {}", [names, missing.clone()].concat().join(", "));
     }

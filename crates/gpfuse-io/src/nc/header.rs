@@ -12,6 +12,10 @@ const MANY: u64 = 1024;
 /// twice, and an empty one has only 4.
 const SPARSE: u64 = 64;
 
+/// How often the nodes of a tree may be read: to judge them, and for each look at the values. Variables
+/// that share their nodes would read them more often.
+const AGAIN: u64 = 8;
+
 /// The bytes of a checksum, which ends each chunk of version 2, and of the mark that begins it.
 const SUM: u64 = 4;
 
@@ -25,6 +29,8 @@ pub(super) struct Claims {
     /// Headers and heaps lie beside each other, so all of them are no longer than the file.
     bytes: u64,
     messages: u64,
+    /// Bytes of nodes that may still be read, also again.
+    nodes: u64,
     /// Where headers, heaps and nodes were found to be good, and for nodes their bytes.
     known: HashSet<(u64, u64)>,
 }
@@ -33,7 +39,8 @@ impl Claims {
     /// Those of a file of `length` bytes.
     pub(super) fn new(length: u64) -> Self {
         let messages = MANY + length / SPARSE;
-        Claims { bytes: length, messages, known: HashSet::new() }
+        let nodes = length.saturating_mul(AGAIN);
+        Claims { bytes: length, messages, nodes, known: HashSet::new() }
     }
 
     /// Checks a heap by its first bytes, which end with its size.
@@ -43,6 +50,8 @@ impl Claims {
 
     /// Checks a node of a tree of chunks by its bytes.
     pub(super) fn node(&mut self, at: u64, bytes: u64) -> Outcome<()> {
+        let left = self.nodes.checked_sub(bytes);
+        self.nodes = left.ok_or("variables share their chunks")?;
         self.once((at, bytes), bytes)
     }
 
@@ -277,5 +286,7 @@ mod tests {
         let mut claims = Claims::new(1000);
         assert!(claims.node(0, 600).is_ok() && claims.node(0, 600).is_ok());
         assert!(claims.node(24, 600).is_err());
+        let mut claims = Claims::new(1000);
+        assert!((0..8).all(|_| claims.node(0, 1000).is_ok()) && claims.node(0, 1000).is_err());
     }
 }

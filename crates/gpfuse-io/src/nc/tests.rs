@@ -301,7 +301,7 @@ fn what_claims_more_than_it_holds_is_refused() {
         ("filters-without-a-bound", "packed in a way that netCDF does not know"),
         ("header-of-empty-messages", "no room for its messages"),
         ("heaps-within-heaps", "was altered"),
-        ("names-that-share-a-text", "an object has two names"),
+        ("names-that-share-a-text", "two objects have one name"),
         ("text-attribute-in-a-heap", "newer gpfuse (format 2"),
         ("type-of-nested-compounds", "neither a number nor a text"),
         ("variable-of-many-names", "an object has two names"),

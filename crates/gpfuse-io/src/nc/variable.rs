@@ -6,11 +6,12 @@
 
 use std::collections::HashSet;
 
-use hdf5_reader::btree_v1::collect_btree_v1_leaves_storage;
+use hdf5_reader::btree_v1::{BTreeV1Key, collect_btree_v1_leaves_storage};
 use hdf5_reader::error::{Error, Result};
 use hdf5_reader::messages::HdfMessage;
 use hdf5_reader::messages::attribute::AttributeMessage;
-use hdf5_reader::messages::datatype::{Datatype, StringSize, VarLenKind};
+use hdf5_reader::messages::dataspace::UNLIMITED;
+use hdf5_reader::messages::datatype::{Datatype, DatatypeMessage, StringSize, VarLenKind};
 use hdf5_reader::messages::layout::DataLayout;
 use netcdf_reader::Storage;
 
@@ -20,8 +21,17 @@ use super::{EXPANSION, SMALL};
 /// The bytes of addresses and of lengths.
 pub(super) const WIDTH: u8 = 8;
 
-/// The most dimensions of a variable.
-const RANK: usize = 8;
+/// The most dimensions of a variable; those of a model have up to four.
+const RANK: usize = 6;
+
+/// A model has some fifty variables. What the reader keeps of each takes thousands of bytes, so more
+/// must have as many of the file.
+const VARIABLES: u64 = 128;
+const EACH: u64 = 4096;
+
+/// What a text costs beside its bytes: its reference, that once more, and what is made of it. The file
+/// has more than half of that.
+const TEXT: u64 = 64;
 
 /// The most bytes of a dimension's name, which each variable over it has again.
 const NAME: usize = 256;
@@ -39,6 +49,9 @@ pub(super) struct Costs {
     /// and of the chunks that they are cut into, with what lies beyond the last.
     padded: u64,
     chunks: u64,
+    /// Bytes of packed chunks.
+    packed: u64,
+    variables: u64,
     /// The references of attributes to texts in heaps.
     texts: HashSet<[u8; 10]>,
 }
@@ -48,8 +61,14 @@ impl Costs {
     pub(super) fn new(length: u64) -> Self {
         // References to texts are not packed and come to what numbers may unpack to.
         let values = length.saturating_mul(EXPANSION + 1).saturating_add(SMALL);
-        let (padded, chunks) = (values.saturating_mul(2), CHUNKS + length / CHUNKS);
-        Costs { values, padded, chunks, texts: HashSet::new() }
+        Costs {
+            values,
+            padded: values.saturating_mul(2),
+            chunks: CHUNKS + length / CHUNKS,
+            packed: length,
+            variables: VARIABLES + length / EACH,
+            texts: HashSet::new(),
+        }
     }
 
     /// Checks the attributes of a group or a variable.
@@ -67,7 +86,7 @@ impl Costs {
             Datatype::String { size, .. } => *size == StringSize::Variable,
             Datatype::VarLen { kind: VarLenKind::String, .. } => true,
             _ if name != "REFERENCE_LIST" && count > RANK as u64 => {
-                return wrong("an attribute has more than 8 values");
+                return wrong("an attribute has more than 6 values");
             }
             _ => return Ok(()),
         };
@@ -119,13 +138,20 @@ impl Costs {
             return wrong("a variable is packed in a way that netCDF does not know");
         }
         if shape.dims.len() > RANK {
-            return wrong("a variable has more than 8 dimensions");
+            return wrong("a variable has more than 6 dimensions");
+        }
+        // Such a variable is as long as its dimension, whatever its own shape.
+        if shape.max_dims.as_ref().is_some_and(|most| most.contains(&UNLIMITED)) {
+            return wrong("a dimension has no end");
+        }
+        if spend(&mut self.variables, Some(1)).is_none() {
+            return wrong("there are more variables than the file can hold");
         }
         let scale = |m: &HdfMessage| matches!(m, HdfMessage::Attribute(a) if a.name == "CLASS");
         if messages.iter().any(scale) && path.rsplit('/').next().unwrap_or_default().len() > NAME {
             return wrong("the name of a dimension is too long");
         }
-        let (count, size) = (shape.num_elements()?, u64::from(kind.size));
+        let (count, size) = (shape.num_elements()?, size(kind)?);
         let implausible = || {
             let claim = format!("claims {count} values, more than the file can hold");
             Error::InvalidData(format!("variable `{path}` {claim}"))
@@ -147,10 +173,32 @@ impl Costs {
         let rank = Some(dims.len() as u32);
         let entries =
             collect_btree_v1_leaves_storage(file, *address, WIDTH, WIDTH, rank, dims, None)?;
-        match entries.len() as u64 > grid {
-            true => wrong("a variable has more chunks than places for them"),
-            false => Ok(()),
+        if entries.len() as u64 > grid {
+            return wrong("a variable has more chunks than places for them");
         }
+        for (key, _) in entries {
+            let BTreeV1Key::RawData { chunk_size, .. } = key else {
+                return wrong("the chunks of a variable are not kept as netCDF does");
+            };
+            let bytes = if chunk_size == 0 { chunk } else { u64::from(chunk_size) };
+            if spend(&mut self.packed, Some(bytes)).is_none() {
+                return wrong("chunks share their bytes");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes that an element of a variable costs, by what the reader takes it for.
+fn size(kind: &DatatypeMessage) -> Result<u64> {
+    match &kind.datatype {
+        Datatype::FixedPoint { size, .. } | Datatype::FloatingPoint { size, .. } => {
+            Ok(u64::from(kind.size.max(u32::from(*size))))
+        }
+        Datatype::String { size: StringSize::Variable, .. }
+        | Datatype::VarLen { kind: VarLenKind::String, .. } => Ok(TEXT),
+        // Texts of one length take many times their bytes where they are short.
+        _ => wrong("the values of a variable are neither numbers nor texts as netCDF keeps them"),
     }
 }
 
@@ -180,7 +228,6 @@ pub(super) fn wrong<T>(problem: &str) -> Result<T> {
 mod tests {
     use hdf5_reader::ByteOrder;
     use hdf5_reader::messages::dataspace::{DataspaceMessage, DataspaceType};
-    use hdf5_reader::messages::datatype::DatatypeMessage;
     use hdf5_reader::messages::datatype::{StringEncoding, StringPadding};
     use hdf5_reader::messages::filter_pipeline::{FilterDescription, FilterPipelineMessage};
     use hdf5_reader::messages::layout::{ChunkIndexing, DataLayoutMessage};
@@ -243,8 +290,29 @@ mod tests {
         let problem = judged(&[half.clone(), half.clone(), half]).unwrap_err();
         assert!(problem.contains("`g/v` claims 4000 values, more than the file"), "{problem}");
         assert!(judged(&[variable(&[u64::MAX, 2], PLAIN, &[])]).is_err());
-        assert!(judged(&[variable(&[1; 8], PLAIN, &[])]).is_ok());
-        assert!(judged(&[variable(&[1; 9], PLAIN, &[])]).unwrap_err().contains("more than 8"));
+        assert!(judged(&[variable(&[1; 6], PLAIN, &[])]).is_ok());
+        assert!(judged(&[variable(&[1; 7], PLAIN, &[])]).unwrap_err().contains("more than 6"));
+        let all = vec![variable(&[1], PLAIN, &[]); 129];
+        assert!(judged(&all[..128]).is_ok());
+        assert!(judged(&all).unwrap_err().contains("more variables"));
+        let mut endless = variable(&[0], PLAIN, &[]);
+        let max_dims = Some(vec![UNLIMITED]);
+        endless[0] = HdfMessage::Dataspace(DataspaceMessage { max_dims, ..space(&[0]) });
+        assert!(judged(&[endless]).unwrap_err().contains("has no end"));
+    }
+
+    #[test]
+    fn texts_cost_more_than_they_say() {
+        let judge = |size: StringSize, count: u64| {
+            let (encoding, padding) = (StringEncoding::Utf8, StringPadding::NullTerminate);
+            let datatype = Datatype::String { size, encoding, padding };
+            let mut one = variable(&[count], PLAIN, &[]);
+            one[1] = HdfMessage::Datatype(DatatypeMessage { datatype, size: 0 });
+            judged(&[one])
+        };
+        assert!(judge(StringSize::Variable, 1000).is_ok());
+        assert!(judge(StringSize::Variable, 1200).unwrap_err().contains("more than the file"));
+        assert!(judge(StringSize::Fixed(2), 1).unwrap_err().contains("as netCDF keeps them"));
     }
 
     #[test]
@@ -264,31 +332,32 @@ mod tests {
     /// A leaf with entries for places of a variable with one dimension.
     #[test]
     fn a_place_has_one_chunk() {
-        let leaf = |entries: u16| {
+        let leaf = |entries: u16, bytes: u8| {
             let mut node = b"TREE\x01\0".to_vec();
             node.extend(entries.to_le_bytes());
             node.extend([0xff; 16]);
             for at in 0..=u64::from(entries) {
                 // Its bytes, the mask of filters, the place, that in an element, and the address.
-                node.extend([8, 0, 0, 0, 0, 0, 0, 0]);
+                node.extend([bytes, 0, 0, 0, 0, 0, 0, 0]);
                 node.extend(at.min(1).to_le_bytes());
                 node.extend([0; 8]);
                 node.extend([0; 8]);
             }
             node
         };
-        let judge = |entries: u16| {
-            let file = BytesStorage::from_owner(leaf(entries));
+        let judge = |entries: u16, bytes: u8| {
+            let file = BytesStorage::from_owner(leaf(entries, bytes));
             let layout = match chunked(&[1], None) {
                 DataLayout::Chunked { dims, element_size, chunk_indexing, .. } => {
                     DataLayout::Chunked { address: 0, dims, element_size, chunk_indexing }
                 }
                 other => other,
             };
-            Costs::new(1000).variable(&file, "g/v", &variable(&[2], layout, &[]))
+            Costs::new(300).variable(&file, "g/v", &variable(&[2], layout, &[]))
         };
-        assert!(judge(2).is_ok());
-        assert!(judge(3).unwrap_err().to_string().contains("more chunks than places"));
+        assert!(judge(2, 150).is_ok());
+        assert!(judge(3, 8).unwrap_err().to_string().contains("more chunks than places"));
+        assert!(judge(2, 151).unwrap_err().to_string().contains("share their bytes"));
     }
 
     #[test]
