@@ -72,12 +72,12 @@ impl Walk {
     fn members(&mut self, group: &Group) -> Result<Members> {
         let header = self.file.get_or_parse_header(group.address())?;
         self.costs.attributes(&header.messages)?;
-        let (known, mut names) = (&mut self.known, HashSet::new());
+        let (known, costs, mut names) = (&mut self.known, &mut self.costs, HashSet::new());
         // Values are read by name, so two objects with one name are one of them twice.
         let mut add = |link: &LinkMessage| match link.target {
             _ if link.name.contains('/') => wrong("a name has a slash"),
             _ if !names.insert(link.name.clone()) => wrong("two objects have one name"),
-            LinkTarget::Hard { address } if known.insert(address) => Ok(()),
+            LinkTarget::Hard { address } if known.insert(address) => costs.object(),
             LinkTarget::Hard { .. } => wrong("an object has two names"),
             _ => wrong("a name is that of a path, not of an object"),
         };

@@ -24,9 +24,9 @@ pub(super) const WIDTH: u8 = 8;
 /// The most dimensions of a variable; those of a model have up to four.
 const RANK: usize = 6;
 
-/// A model has some fifty variables. What the reader keeps of each takes thousands of bytes, so more
-/// must have as many of the file.
-const VARIABLES: u64 = 128;
+/// A model has some sixty groups and variables. What the reader keeps of each takes thousands of
+/// bytes, so more must have as many of the file.
+const OBJECTS: u64 = 128;
 const EACH: u64 = 4096;
 
 /// What a text costs beside its bytes: its reference, that once more, and what is made of it. The file
@@ -51,7 +51,7 @@ pub(super) struct Costs {
     chunks: u64,
     /// Bytes of packed chunks.
     packed: u64,
-    variables: u64,
+    objects: u64,
     /// The references of attributes to texts in heaps.
     texts: HashSet<[u8; 10]>,
 }
@@ -66,8 +66,16 @@ impl Costs {
             padded: values.saturating_mul(2),
             chunks: CHUNKS + length / CHUNKS,
             packed: length,
-            variables: VARIABLES + length / EACH,
+            objects: OBJECTS + length / EACH,
             texts: HashSet::new(),
+        }
+    }
+
+    /// Another group or variable.
+    pub(super) fn object(&mut self) -> Result<()> {
+        match spend(&mut self.objects, Some(1)) {
+            Some(()) => Ok(()),
+            None => wrong("there are more variables than the file can hold"),
         }
     }
 
@@ -143,9 +151,6 @@ impl Costs {
         // Such a variable is as long as its dimension, whatever its own shape.
         if shape.max_dims.as_ref().is_some_and(|most| most.contains(&UNLIMITED)) {
             return wrong("a dimension has no end");
-        }
-        if spend(&mut self.variables, Some(1)).is_none() {
-            return wrong("there are more variables than the file can hold");
         }
         let scale = |m: &HdfMessage| matches!(m, HdfMessage::Attribute(a) if a.name == "CLASS");
         if messages.iter().any(scale) && path.rsplit('/').next().unwrap_or_default().len() > NAME {
@@ -292,9 +297,8 @@ mod tests {
         assert!(judged(&[variable(&[u64::MAX, 2], PLAIN, &[])]).is_err());
         assert!(judged(&[variable(&[1; 6], PLAIN, &[])]).is_ok());
         assert!(judged(&[variable(&[1; 7], PLAIN, &[])]).unwrap_err().contains("more than 6"));
-        let all = vec![variable(&[1], PLAIN, &[]); 129];
-        assert!(judged(&all[..128]).is_ok());
-        assert!(judged(&all).unwrap_err().contains("more variables"));
+        let mut costs = Costs::new(1000);
+        assert!((0..128).all(|_| costs.object().is_ok()) && costs.object().is_err());
         let mut endless = variable(&[0], PLAIN, &[]);
         let max_dims = Some(vec![UNLIMITED]);
         endless[0] = HdfMessage::Dataspace(DataspaceMessage { max_dims, ..space(&[0]) });
