@@ -26,7 +26,7 @@ const SHORT: &str = "an object header ends too early";
 
 /// What the rest of the file may still claim.
 pub(super) struct Claims {
-    /// Headers and heaps lie beside each other, so all of them are no longer than the file.
+    /// Headers, heaps and nodes lie beside each other, so all of them are no longer than the file.
     bytes: u64,
     messages: u64,
     /// Bytes of nodes that may still be read, also again.

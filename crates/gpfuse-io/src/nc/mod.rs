@@ -1,15 +1,15 @@
 //! The model file: a small tree of groups kept as one netCDF-4 file with a checksum.
 
+mod costs;
 mod error;
 mod header;
-mod links;
 mod message;
 mod names;
 mod read;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod variable;
+mod walk;
 mod write;
 
 use crc32fast::Hasher;

@@ -13,8 +13,8 @@ use hdf5_reader::messages::link_info::LinkInfoMessage;
 use netcdf_reader::Storage;
 
 use super::SMALL;
+use super::costs::{WIDTH, wrong};
 use super::header::number;
-use super::variable::{WIDTH, wrong};
 
 /// An index by name with nodes and entries of these sizes, as all versions of the HDF5 library
 /// write it.

@@ -11,9 +11,9 @@ use netcdf_reader::{
     BytesStorage, DynStorage, NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable,
 };
 
-use super::links::{check_links, stated_format};
 use super::message::empty;
 use super::storage::Guarded;
+use super::walk::{check_objects, stated_format};
 use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
 use crate::guard::guarded;
 use crate::words::first_line;
@@ -120,7 +120,7 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
     let longest = options.max_object_header_bytes;
     let header = || OpenOptions::default().with_max_object_header_bytes(longest);
     let storage: DynStorage = Arc::new(Guarded::new(BytesStorage::from_owner(bytes)));
-    check_links(storage.clone(), header()).map_err(|error| {
+    check_objects(storage.clone(), header()).map_err(|error| {
         match stated_format(storage.clone(), header()) {
             Some(newer) if newer > VERSION => Wrong::Newer(newer),
             _ => Wrong::Damaged(error.to_string()),

@@ -167,7 +167,9 @@ fn other_files_are_told_apart() {
     };
     let newer = write_in("", &[("gpfuse_format", "2")], NcWriteFormat::Nc4);
     assert!(newer.contains("newer gpfuse (format 2"), "{newer}");
-    assert!(write_in("", &[("gpfuse_format", "1")], NcWriteFormat::Nc4).contains("in no group"));
+    let one = |group: &str| write_in(group, &[("gpfuse_format", "1")], NcWriteFormat::Nc4);
+    assert!(one("").contains("a variable is in no group"));
+    assert!(one("g/h/").contains("a group is in another"));
     assert!(write(&[], NcWriteFormat::Nc4).contains("is netCDF or HDF5, but not a gpfuse"));
     assert!(write(&[], NcWriteFormat::Classic).contains("is netCDF or HDF5, but not a gpfuse"));
     let newer = write(&[("gpfuse_format", "2")], NcWriteFormat::Nc4);
@@ -323,4 +325,15 @@ fn a_copy_by_another_library_is_read() {
     let (own, copy) = (read("bhs.nc"), read("copied-by-netcdf"));
     assert_eq!(copy.checksum(), own.checksum());
     assert!(copy.groups.iter().any(|group| group.vars.len() > 8));
+}
+
+/// Values are judged by the shape of their variable, and used by the sizes of its dimensions. Behind a
+/// checksum of one's own, nothing else would tell.
+#[test]
+fn a_variable_is_as_large_as_its_dimensions() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/model_file");
+    let read = |name: &str| Tree::unsigned(fs::read(folder.join(name)).unwrap(), name);
+    assert!(read("variable-as-its-dimension").is_ok());
+    let error = read("variable-unlike-its-dimension").unwrap_err().to_string();
+    assert!(error.contains("was altered"), "{error}");
 }

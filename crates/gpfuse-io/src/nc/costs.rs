@@ -1,4 +1,4 @@
-//! What groups and variables may be like, so that what the reader makes of them is bounded.
+//! What groups and variables may be like, so that what they cost the reader is bounded.
 //!
 //! HDF5 has many ways to pack values and to find them, and the reader knows most; some take any
 //! amount of memory for a few bytes. netCDF writes few of them, and only these are read. What is
@@ -162,18 +162,32 @@ impl Costs {
             Error::InvalidData(format!("variable `{path}` {claim}"))
         };
         spend(&mut self.values, count.checked_mul(size)).ok_or_else(implausible)?;
+        self.chunks(file, &shape.dims, layout, size)?.then_some(()).ok_or_else(implausible)
+    }
+
+    /// Checks the chunks of a variable of such a shape, with elements of `size` bytes; whether the file
+    /// can hold them.
+    fn chunks(
+        &mut self,
+        file: &dyn Storage,
+        shape: &[u64],
+        layout: &DataLayout,
+        size: u64,
+    ) -> Result<bool> {
         let DataLayout::Chunked { address, dims, element_size, chunk_indexing } = layout else {
-            return Ok(());
+            return Ok(true);
         };
-        if chunk_indexing.is_some() || dims.len() != shape.dims.len() || dims.contains(&0) {
+        if chunk_indexing.is_some() || dims.len() != shape.len() || dims.contains(&0) {
             return wrong("the chunks of a variable are not kept as netCDF does");
         }
-        let grid = shape.dims.iter().zip(dims).map(|(all, each)| all.div_ceil(u64::from(*each)));
+        let grid = shape.iter().zip(dims).map(|(all, each)| all.div_ceil(u64::from(*each)));
         let grid = grid.fold(1_u64, u64::saturating_mul);
         let chunk = dims.iter().map(|each| u64::from(*each)).fold(1_u64, u64::saturating_mul);
         let chunk = chunk.saturating_mul(size.max(u64::from(*element_size)));
-        spend(&mut self.chunks, Some(grid)).ok_or_else(implausible)?;
-        spend(&mut self.padded, grid.checked_mul(chunk)).ok_or_else(implausible)?;
+        let few = spend(&mut self.chunks, Some(grid)).is_some();
+        if !few || spend(&mut self.padded, grid.checked_mul(chunk)).is_none() {
+            return Ok(false);
+        }
         // Each entry is unpacked, also where several are for one place.
         let rank = Some(dims.len() as u32);
         let entries =
@@ -190,7 +204,7 @@ impl Costs {
                 return wrong("chunks share their bytes");
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -13,11 +13,11 @@ use hdf5_reader::{Hdf5File, OpenOptions};
 use netcdf_reader::DynStorage;
 
 use super::FORMAT;
+use super::costs::{Costs, one, wrong};
 use super::names::dense_links;
-use super::variable::{Costs, one, wrong};
 
 /// Refuses a file that would take many times its bytes in memory.
-pub(super) fn check_links(file: DynStorage, options: OpenOptions) -> Result<()> {
+pub(super) fn check_objects(file: DynStorage, options: OpenOptions) -> Result<()> {
     let length = file.len();
     let file = Hdf5File::from_storage_with_options(file, options)?;
     let root = file.root_group()?;
