@@ -17,7 +17,7 @@ use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::fit::{Experts, FitSettings, Fitted};
 use gpfuse::infer::{Draws, Stat};
 use gpfuse::model::layout::Part;
-use gpfuse::model::{Data as Rows, Kind, Posterior, Role};
+use gpfuse::model::{Kind, Observed as Rows, Posterior, Role};
 use gpfuse::scale::{Affine, Scaler};
 
 use crate::nc::{Data, Group, NcError, Tree, Var};

@@ -9,7 +9,7 @@ use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::{Density, Draws, Quiet, Settings, Start, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::metrics::evaluate;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
 use gpfuse::predict::{FusedBlock, Predictor};
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
@@ -32,7 +32,7 @@ fn hilbert() -> Basis {
 
 fn posterior(method: Method, experts: usize, basis: &Basis, rows: usize) -> Posterior {
     let model = Model::new(method, experts, basis.clone(), Priors::default()).expect("a model");
-    let data = Data::new(&column(rows, |x| x), 1, &column(rows, |x| (2.0 * x).sin()));
+    let data = Observed::new(&column(rows, |x| x), 1, &column(rows, |x| (2.0 * x).sin()));
     Posterior::new(Arc::new(model), Arc::new(data.expect("rows"))).expect("a posterior")
 }
 

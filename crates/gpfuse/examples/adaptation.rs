@@ -17,7 +17,7 @@ use gpfuse::diagnose::diagnose;
 use gpfuse::infer::{Density, DensityError, Metric, Quiet, Settings, Start, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::metrics::evaluate;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
 use gpfuse::predict::Predictor;
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
@@ -80,7 +80,7 @@ fn main() -> Outcome<()> {
     let pick = |v: &[f64], test: f64| -> Vec<f64> {
         v.iter().zip(&chosen).filter(|(_, t)| **t == test).map(|(v, _)| *v).collect()
     };
-    let train = Arc::new(Data::new(&pick(&x, 0.0), 1, &pick(&y, 0.0))?);
+    let train = Arc::new(Observed::new(&pick(&x, 0.0), 1, &pick(&y, 0.0))?);
     let (test_x, test_y) = (pick(&x, 1.0), pick(&y, 1.0));
     let mut omega = column(&dir.join("frequencies.csv"), "split0")?;
     omega.truncate(30);
@@ -114,7 +114,7 @@ fn main() -> Outcome<()> {
                 let rows = Rows::new(&test_x, 1)?;
                 let threads = settings.threads;
                 let scores = evaluate(&predictor.at(&rows, None), &test_y, threads)?;
-                let test = Arc::new(Data::new(&test_x, 1, &test_y)?);
+                let test = Arc::new(Observed::new(&test_x, 1, &test_y)?);
                 let found = diagnose(&Posterior::new(model.clone(), test)?, &draws, threads)?;
                 let density = &found.quantities[0];
                 let (median, least) = (density.ess_bulk_median, density.ess_bulk_min);

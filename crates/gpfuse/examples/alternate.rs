@@ -26,7 +26,7 @@ use gpfuse::diagnose::{diagnose, mcse_mean};
 use gpfuse::infer::{ChainDraws, Checked, Density, Draws, Quiet, Settings, Start, Stat, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::metrics::evaluate;
-use gpfuse::model::{Collapsed, Data, Method, Model, Posterior, Priors, Role};
+use gpfuse::model::{Collapsed, Method, Model, Observed, Posterior, Priors, Role};
 use gpfuse::predict::Predictor;
 use gpfuse::random::{Purpose, stream};
 use gpfuse::rows::Rows;
@@ -85,7 +85,7 @@ impl Mixture {
         let model = |method: Method| {
             Model::new(method, experts, basis.clone(), Priors::default()).map(Arc::new)
         };
-        let data = Arc::new(Data::new(x, 1, y)?);
+        let data = Arc::new(Observed::new(x, 1, y)?);
         let (one, gates) = (model(Method::Het)?, model(Method::Bhs)?);
         let sure = |k: usize| gates_given(&gates, x, &vec![k; y.len()]);
         Ok(Mixture {
@@ -115,7 +115,7 @@ impl Mixture {
         if y.is_empty() {
             return Ok(None);
         }
-        let data = Arc::new(Data::new(&x, 1, &y)?);
+        let data = Arc::new(Observed::new(&x, 1, &y)?);
         Ok(Some(Collapsed::new(Posterior::new(self.one.clone(), data)?)?))
     }
 
@@ -218,7 +218,7 @@ fn gates_given(gates: &Arc<Model>, x: &[f64], z: &[usize]) -> Outcome<Posterior>
     let experts = gates.experts();
     let of = |k: usize| z.iter().map(|z| if *z == k { 0.0 } else { FAR }).collect();
     let mean: Vec<Vec<f64>> = (0..experts).map(of).collect();
-    let data = Data::new(x, 1, &vec![0.0; z.len()])?;
+    let data = Observed::new(x, 1, &vec![0.0; z.len()])?;
     let data = data.with_given(&mean, &vec![vec![1.0; z.len()]; experts])?;
     Ok(Posterior::new(gates.clone(), Arc::new(data))?)
 }

@@ -15,7 +15,7 @@ use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::{Basis, Rff};
 use gpfuse::infer::{ChainProgress, Density, DensityError, Monitor, Settings, Start, sample};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{Collapsed, Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Collapsed, Method, Model, Observed, Posterior, Priors};
 use gpfuse::scale::{Scaler, Scaling};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -71,7 +71,7 @@ fn set(path: &Path) -> Outcome<String> {
     let y: Vec<f64> = table.iter().map(|r| r[inputs]).collect();
     let scaler = Scaler::fit(Scaling::Standard, &x, inputs, &y)?;
     let y: Vec<f64> = y.iter().map(|v| scaler.target.apply(*v)).collect();
-    let data = Arc::new(Data::new(&scaler.scale_inputs(&x), inputs, &y)?);
+    let data = Arc::new(Observed::new(&scaler.scale_inputs(&x), inputs, &y)?);
     let basis = Basis::Rff(Rff::draw(Kernel::Rbf, Scheme::Iid, 30, inputs, 0)?);
     let model = Arc::new(Model::new(Method::Pogpe, 2, basis, Priors::default())?);
     let posterior = Posterior::new(model, data)?.thinned(500)?;

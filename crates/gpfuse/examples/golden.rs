@@ -15,7 +15,7 @@ use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
 use serde_json::Value;
 
 /// What a right implementation reaches.
@@ -80,7 +80,7 @@ fn check(path: &Path) -> Result<(f64, usize), Box<dyn Error>> {
     };
     let model = Arc::new(Model::new(method, count(&case, "K")?, basis, Priors::default())?);
     let y = numbers(field(&case, "y")?);
-    let mut data = Data::new(&numbers(field(&case, "X")?), inputs, &y)?;
+    let mut data = Observed::new(&numbers(field(&case, "X")?), inputs, &y)?;
     if !model.learned() {
         let rows = |key| -> Result<Vec<Vec<f64>>, Box<dyn Error>> {
             let list = field(&case, key)?.as_array().ok_or("not a list")?;

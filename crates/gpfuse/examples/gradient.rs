@@ -16,7 +16,7 @@ use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Collapsed, Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Collapsed, Method, Model, Observed, Posterior, Priors};
 
 const FUNCTIONS: usize = 60;
 /// Seconds spent on each figure.
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (rows, frequencies, threads) = (number(1, 800)?, number(2, 30)?, number(3, 1)?);
     let x: Vec<f64> = (0..rows).map(|i| -5.0 + 10.0 * i as f64 / rows as f64).collect();
     let y: Vec<f64> = x.iter().map(|v| v.sin()).collect();
-    let data = Arc::new(Data::new(&x, 1, &y)?);
+    let data = Arc::new(Observed::new(&x, 1, &y)?);
     let omega = (0..frequencies).map(|i| 0.1 * i as f64 - 1.4).collect();
     let rff = Basis::Rff(Rff::new(Kernel::Rbf, omega, 1)?);
     let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![6.5], vec![FUNCTIONS])?;
@@ -68,7 +68,7 @@ fn shapes() -> Result<(), Box<dyn Error>> {
     for rows in [50, 133, 400, 800, 2000] {
         let x: Vec<f64> = (0..rows).map(|i| -5.0 + 10.0 * i as f64 / rows as f64).collect();
         let y: Vec<f64> = x.iter().map(|v| v.sin()).collect();
-        let data = Arc::new(Data::new(&x, 1, &y)?);
+        let data = Arc::new(Observed::new(&x, 1, &y)?);
         for size in [5, 10, 20, 30, 60] {
             let omega = (0..size).map(|i| 0.1 * i as f64 - 1.4).collect();
             let rff = Basis::Rff(Rff::new(Kernel::Rbf, omega, 1)?);

@@ -15,7 +15,7 @@ use gpfuse::fit::{FitSettings, fit};
 use gpfuse::infer::{ChainDraws, Density, DensityError, Draws, Quiet, Settings, Stat, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
 use gpfuse::predict::Predictor;
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
@@ -112,8 +112,8 @@ fn main() -> Outcome<()> {
 }
 
 impl Table {
-    fn data(&self) -> Outcome<Data> {
-        Ok(Data::new(&numbers(&self.x)?, 1, &numbers(&self.y)?)?)
+    fn data(&self) -> Outcome<Observed> {
+        Ok(Observed::new(&numbers(&self.x)?, 1, &numbers(&self.y)?)?)
     }
 }
 
@@ -214,7 +214,7 @@ fn by_default(settings: FitSettings, train: &Table, test: &Table, lpd: &Path) ->
     let target = fitted.scaler.target;
     let x = fitted.scaler.scale_inputs(&numbers(&test.x)?);
     let y: Vec<f64> = numbers(&test.y)?.iter().map(|v| target.apply(*v)).collect();
-    let data = Arc::new(Data::new(&x, 1, &y)?);
+    let data = Arc::new(Observed::new(&x, 1, &y)?);
     // The density of y itself, not of the scaled y.
     let shift = -target.scale.ln();
     pointwise(Posterior::new(fitted.model.clone(), data)?, &fitted.draws, shift, lpd)?;

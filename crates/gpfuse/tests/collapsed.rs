@@ -17,7 +17,7 @@ use gpfuse::diagnose::mcse_mean;
 use gpfuse::infer::{Density, Draws, Quiet, Settings, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Collapsed, Data, Kind, Method, Model, Role};
+use gpfuse::model::{Collapsed, Kind, Method, Model, Observed, Role};
 
 /// Where the coefficients of the means are.
 fn hole(model: &Model) -> Range<usize> {
@@ -28,7 +28,7 @@ fn hole(model: &Model) -> Range<usize> {
 
 /// The same case with other rows.
 fn with_rows(mut case: Case, x: Vec<Vec<f64>>, y: Vec<f64>) -> Case {
-    case.data = Arc::new(Data::new(&x.concat(), x[0].len(), &y).unwrap());
+    case.data = Arc::new(Observed::new(&x.concat(), x[0].len(), &y).unwrap());
     (case.textbook.x, case.textbook.y) = (x, y);
     case
 }

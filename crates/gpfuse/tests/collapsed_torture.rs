@@ -18,7 +18,7 @@ use gpfuse::infer::{
     sample,
 };
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{Collapsed, Data, Kind, Method, Model, Posterior, Priors, Role};
+use gpfuse::model::{Collapsed, Kind, Method, Model, Observed, Posterior, Priors, Role};
 
 const METHODS: [(Method, usize); 3] = [(Method::Het, 1), (Method::Pogpe, 2), (Method::Pogpe, 3)];
 
@@ -149,7 +149,7 @@ fn posterior(table: &Table, (method, experts): (Method, usize), hilbert: bool) -
         Basis::Rff(Rff::draw(Kernel::Rbf, Scheme::Iid, 10, table.inputs, 3).unwrap())
     };
     let model = Model::new(method, experts, basis, Priors::default()).unwrap();
-    let data = Data::new(&table.x, table.inputs, &table.y).unwrap();
+    let data = Observed::new(&table.x, table.inputs, &table.y).unwrap();
     Posterior::new(Arc::new(model), Arc::new(data)).unwrap()
 }
 
@@ -306,7 +306,7 @@ fn log_precision(table: &Table, model: &Arc<Model>, q: &[f64]) -> f64 {
         }
     }
     let mut rows = vec![0.0; table.y.len()];
-    let zeros = Data::new(&table.x, table.inputs, &rows).unwrap();
+    let zeros = Observed::new(&table.x, table.inputs, &rows).unwrap();
     Posterior::new(model.clone(), Arc::new(zeros)).unwrap().pointwise(&q, &mut rows);
     let most = rows.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     2.0 * most + (2.0 * std::f64::consts::PI).ln() + log_var

@@ -13,7 +13,7 @@ use gpfuse::infer::{ChainDraws, Density, DensityError, Draws, Quiet, Settings, S
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
 use gpfuse::math::{Lanes, ROWS};
-use gpfuse::model::{Data, Given, Kind, Method, Model, Posterior, Priors};
+use gpfuse::model::{Given, Kind, Method, Model, Observed, Posterior, Priors};
 use gpfuse::predict::Predictor;
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
@@ -123,7 +123,7 @@ fn rows_of_the_data_may_come_in_any_order() {
     let (x, y) = (case.textbook.x.concat(), &case.textbook.y);
     let pick = |order: &[usize]| {
         let pick = |v: &[f64]| order.iter().map(|i| v[*i]).collect::<Vec<f64>>();
-        let data = Arc::new(Data::new(&pick(&x), 1, &pick(y)).unwrap());
+        let data = Arc::new(Observed::new(&pick(&x), 1, &pick(y)).unwrap());
         Posterior::new(case.model.clone(), data).unwrap()
     };
     let turned: Vec<usize> = (0..n).map(|i| (i * 29 + 3) % n).collect();
@@ -153,7 +153,7 @@ fn stacking(x: &[f64], kernel: Kernel) -> (Posterior, Vec<f64>) {
     let model = Arc::new(Model::new(Method::Pbhs, 2, basis, Priors::default()).unwrap());
     let y: Vec<f64> = (0..n).map(|i| (1.7 * i as f64).sin()).collect();
     let (mean, sd) = (vec![vec![0.0; n], vec![0.5; n]], vec![vec![1.0; n], vec![0.4; n]]);
-    let data = Data::new(x, 1, &y).unwrap().with_given(&mean, &sd).unwrap();
+    let data = Observed::new(x, 1, &y).unwrap().with_given(&mean, &sd).unwrap();
     let mut normal = normals(8);
     let q = (0..model.dim()).map(|_| 0.5 * normal()).collect();
     (Posterior::new(model, Arc::new(data)).unwrap(), q)
@@ -224,7 +224,7 @@ fn what_cannot_be_used_is_refused_by_name() {
     let json = serde_json::to_string(&Basis::Exact(basis.clone())).unwrap();
     assert_eq!(serde_json::from_str::<Basis>(&json).unwrap(), Basis::Exact(basis.clone()));
     let model = Model::new(Method::Het, 1, Basis::Exact(basis), Priors::default()).unwrap();
-    let data = Data::new(&[0.0, 1.0, 1.5], 1, &[0.0; 3]).unwrap();
+    let data = Observed::new(&[0.0, 1.0, 1.5], 1, &[0.0; 3]).unwrap();
     let error = Posterior::new(Arc::new(model), Arc::new(data)).unwrap_err().to_string();
     assert!(error.contains("row 3"), "{error}");
 }
@@ -260,7 +260,7 @@ fn fused_means(basis: Basis, x: &[f64]) -> Vec<Vec<Vec<f64>>> {
     let y: Vec<f64> = at.iter().map(|x| truth(*x) + 0.3 * normal()).collect();
     let experts = |n: usize| (vec![vec![0.0; n], vec![1.0; n]], vec![vec![0.3; n]; 2]);
     let (mean, sd) = experts(at.len());
-    let data = Data::new(&at, 1, &y).unwrap().with_given(&mean, &sd).unwrap();
+    let data = Observed::new(&at, 1, &y).unwrap().with_given(&mean, &sd).unwrap();
     let model = Arc::new(Model::new(Method::Pbhs, 2, basis, Priors::default()).unwrap());
     let posterior = Posterior::new(model.clone(), Arc::new(data)).unwrap();
     let settings = Settings { seed: 3, threads: 2, draws: 1000, ..Settings::default() };

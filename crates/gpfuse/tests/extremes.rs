@@ -13,7 +13,7 @@ use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::infer::{Density, DensityError};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Data, Kind, Method, Model, Posterior, Priors, Role};
+use gpfuse::model::{Kind, Method, Model, Observed, Posterior, Priors, Role};
 use gpfuse::rows::Rows;
 
 /// One frequency, one function or these anchors of one input: at x = 0, which is the first
@@ -54,7 +54,7 @@ fn unit(model: &Model, value: impl Fn(Role, usize) -> f64) -> Vec<f64> {
 
 /// The density on every instruction set: finite with a finite gradient, or refused as not
 /// finite; the same verdict on all. The log density where there is one.
-fn verdict(what: &str, model: &Arc<Model>, data: Data, q: &[f64]) -> Option<f64> {
+fn verdict(what: &str, model: &Arc<Model>, data: Observed, q: &[f64]) -> Option<f64> {
     let data = Arc::new(data);
     let mut first = None;
     for level in Level::available() {
@@ -84,15 +84,15 @@ fn verdict(what: &str, model: &Arc<Model>, data: Data, q: &[f64]) -> Option<f64>
 }
 
 /// The same, where the numbers are such that the answer must be finite.
-fn finite(what: &str, model: &Arc<Model>, data: Data, q: &[f64]) -> f64 {
+fn finite(what: &str, model: &Arc<Model>, data: Observed, q: &[f64]) -> f64 {
     verdict(what, model, data, q).unwrap_or_else(|| panic!("{what}: not finite"))
 }
 
 /// One row at x = 0 with K given experts at mean 0.
-fn row(y: f64, sd: &[f64]) -> Data {
+fn row(y: f64, sd: &[f64]) -> Observed {
     let mean: Vec<Vec<f64>> = sd.iter().map(|_| vec![0.0]).collect();
     let sd: Vec<Vec<f64>> = sd.iter().map(|s| vec![*s]).collect();
-    Data::new(&[0.0], 1, &[y]).unwrap().with_given(&mean, &sd).unwrap()
+    Observed::new(&[0.0], 1, &[y]).unwrap().with_given(&mean, &sd).unwrap()
 }
 
 const TARGETS: [f64; 7] = [0.0, 1.0, -1e3, 1e5, -1e6, 1e7, -1e8];
@@ -199,7 +199,7 @@ fn learned_experts_of_any_size_never_make_nan() {
                         for y in TARGETS {
                             let what =
                                 format!("{method} K {experts} log sd {log_sd} gate {gate} y {y}");
-                            let data = Data::new(&[0.0], 1, &[y]).unwrap();
+                            let data = Observed::new(&[0.0], 1, &[y]).unwrap();
                             // A standard deviation of exp(300) is ordinary arithmetic, and
                             // of exp(-300) too unless a weight of exp(800) multiplies it.
                             if log_sd.abs() <= 300.0 && (gate <= 0.0 || y == 0.0) {
@@ -231,7 +231,7 @@ fn hyperparameters_far_out_never_make_nan() {
                     for part in model.layout().parts.iter().filter(|p| p.kind == kind) {
                         q[part.offset..][..part.count * part.width].fill(value);
                     }
-                    let mut data = Data::new(&[0.0, 0.3, -1.1], 1, &[0.1, -2.0, 1e8]).unwrap();
+                    let mut data = Observed::new(&[0.0, 0.3, -1.1], 1, &[0.1, -2.0, 1e8]).unwrap();
                     if !model.learned() {
                         let (mean, sd) = (vec![vec![0.5; 3]; 2], vec![vec![0.1; 3]; 2]);
                         data = data.with_given(&mean, &sd).unwrap();
@@ -259,7 +259,7 @@ fn huge_inputs_are_finite_until_phases_overflow() {
             let mut normal = normals(5);
             let q: Vec<f64> = (0..model.dim()).map(|_| 0.5 * normal()).collect();
             let y = [1.0, -1.0, 2.0, 0.0, 1e8];
-            let data = |x: &[f64]| Data::new(x, 1, &y[..x.len()]).unwrap();
+            let data = |x: &[f64]| Observed::new(x, 1, &y[..x.len()]).unwrap();
             finite(&format!("{method} at huge inputs"), &model, data(&x), &q);
             // One huge row among ordinary ones: the whole block falls back.
             finite(&format!("{method} mixed"), &model, data(&[0.1, 1e12, 0.2]), &q);
@@ -285,7 +285,7 @@ fn phases_on_both_sides_of_the_fast_range_agree() {
         let model = model(Method::Het, 1, &basis, false);
         let mut normal = normals(8);
         let q: Vec<f64> = (0..model.dim()).map(|_| 0.3 * normal()).collect();
-        let data = Arc::new(Data::new(&[0.7, x2], 1, &[0.4, 0.0]).unwrap());
+        let data = Arc::new(Observed::new(&[0.7, x2], 1, &[0.4, 0.0]).unwrap());
         let mut out = [0.0; 2];
         Posterior::new(model, data).unwrap().pointwise(&q, &mut out);
         out[0]

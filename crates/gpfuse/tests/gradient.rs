@@ -13,7 +13,7 @@ use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
 
 /// Compare value, gradient and pointwise values on every instruction set; the worst errors of
 /// log density and gradient.
@@ -175,7 +175,7 @@ fn threads_do_not_change_a_bit_of_a_gradient() {
     let n = 12_345;
     let x: Vec<f64> = (0..n).map(|i| -3.0 + 6.0 * f64::from(i) / f64::from(n)).collect();
     let y: Vec<f64> = x.iter().map(|x| (2.0 * x).sin()).collect();
-    let data = Arc::new(Data::new(&x, 1, &y).unwrap());
+    let data = Arc::new(Observed::new(&x, 1, &y).unwrap());
     let rff = Rff::new(Kernel::Rbf, vec![0.3, -1.2, 2.0], 1).unwrap();
     let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![4.0], vec![30]).unwrap();
     for basis in [Basis::Rff(rff), Basis::Hilbert(hilbert)] {

@@ -13,7 +13,7 @@ use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::Lanes;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Data, Kind, Method, Model, Posterior, Priors, Role};
+use gpfuse::model::{Kind, Method, Model, Observed, Posterior, Priors, Role};
 use gpfuse::pool::{ExpertBlock, Pool};
 use gpfuse::predict::Predictor;
 use gpfuse::scale::Affine;
@@ -141,7 +141,7 @@ proptest! {
         let (mean, sd) = case.textbook.given.clone().unwrap();
         let pick = |v: &[Vec<f64>]| order.iter().map(|k| v[*k].clone()).collect::<Vec<_>>();
         let x = case.textbook.x.concat();
-        let data = Data::new(&x, 1, &case.textbook.y).unwrap();
+        let data = Observed::new(&x, 1, &case.textbook.y).unwrap();
         let data = data.with_given(&pick(&mean), &pick(&sd)).unwrap();
         let mut other = Posterior::new(case.model.clone(), Arc::new(data)).unwrap();
         let q = relabelled(&case.model, &case.q, &order);
@@ -160,7 +160,7 @@ proptest! {
         let method = if product { Method::Pbhs } else { Method::Bhs };
         let case = Case::new(Recipe { normalised: product, ..Recipe::small(method, seed) });
         let n = case.textbook.y.len();
-        let data = Data::new(&case.textbook.x.concat(), 1, &case.textbook.y).unwrap();
+        let data = Observed::new(&case.textbook.x.concat(), 1, &case.textbook.y).unwrap();
         let data = data.with_given(&vec![vec![mu; n]; 3], &vec![vec![sd; n]; 3]).unwrap();
         let mut posterior = Posterior::new(case.model.clone(), Arc::new(data)).unwrap();
         let q: Vec<f64> = case.q.iter().map(|v| v.signum() * v.abs().min(2.0) * stretch).collect();
@@ -376,7 +376,7 @@ fn rows_add_up_with_and_without_a_cache() {
     // Quarter A is the first, B the last two.
     let value = |keep: &dyn Fn(usize) -> bool| {
         let pick = |v: &[f64]| (0..n).filter(|i| keep(*i)).map(|i| v[i]).collect::<Vec<f64>>();
-        let data = Arc::new(Data::new(&pick(&x), 1, &pick(&y)).unwrap());
+        let data = Arc::new(Observed::new(&pick(&x), 1, &pick(&y)).unwrap());
         logp(&mut Posterior::new(model.clone(), data).unwrap(), &q)
     };
     let quarter = |i: usize| 4 * i / n;

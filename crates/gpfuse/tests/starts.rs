@@ -11,7 +11,7 @@ use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::fit::{DensityChoice, FitSettings, fit};
 use gpfuse::infer::{Density, Quiet, Settings, Start};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors, Starter};
+use gpfuse::model::{Method, Model, Observed, Posterior, Priors, Starter};
 
 const LEARNED: [Method; 3] = [Method::Het, Method::Mogpe, Method::Pogpe];
 
@@ -60,7 +60,7 @@ fn odd_rows_have_starts_too() {
             [(&line, &flat), (&flat, &line), (&flat, &flat), (&line, &tiny), (&line, &huge)];
         for (i, (x, y)) in cases.into_iter().enumerate() {
             let case = Case::new(Recipe::small(method, 8));
-            let data = Arc::new(Data::new(x, 1, y).unwrap());
+            let data = Arc::new(Observed::new(x, 1, y).unwrap());
             let posterior = Posterior::new(case.model.clone(), data).unwrap();
             finite_and_different(&format!("{method}, rows {i}"), &posterior);
         }
@@ -76,7 +76,7 @@ fn bases() -> [Basis; 2] {
 
 fn posterior(method: Method, experts: usize, basis: Basis, x: &[f64], y: &[f64]) -> Posterior {
     let model = Model::new(method, experts, basis, Priors::default()).unwrap();
-    Posterior::new(Arc::new(model), Arc::new(Data::new(x, 1, y).unwrap())).unwrap()
+    Posterior::new(Arc::new(model), Arc::new(Observed::new(x, 1, y).unwrap())).unwrap()
 }
 
 /// Without noise the fused mean of a start is near the function, whose own root mean square is 0.7.

@@ -1,7 +1,7 @@
 //! The training rows in a model file, in the user's units: the target in `observed_data` and the
 //! inputs in `constant_data`, where ArviZ looks for them.
 
-use gpfuse::model::Data as Rows;
+use gpfuse::model::Observed as Rows;
 use gpfuse::scale::Scaler;
 
 use super::{Reader, Saved, group, index, var, variable};

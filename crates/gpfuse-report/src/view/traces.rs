@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use gpfuse::model::{Data, Posterior};
+use gpfuse::model::{Observed, Posterior};
 use gpfuse_io::model_file::Saved;
 
 use super::known::Known;
@@ -29,7 +29,7 @@ fn at_rows(saved: &Saved, known: &Known) -> Result<Vec<Quantity>> {
     let few = known.pick(&rows)?;
     let scaler = &fitted.scaler;
     let y: Vec<f64> = few.y.iter().map(|v| scaler.target.apply(*v)).collect();
-    let mut data = Data::new(&scaler.scale_inputs(&few.x), few.inputs, &y)?;
+    let mut data = Observed::new(&scaler.scale_inputs(&few.x), few.inputs, &y)?;
     if let Some(given) = fitted.given(&few.x, few.predictions.as_ref())? {
         data = data.given_by(given);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{Data, Method};
+use gpfuse::model::{Method, Observed};
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -39,8 +39,8 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn data(&self) -> Outcome<Arc<Data>> {
-        let data = Data::new(&self.x, 1, &self.y)?;
+    pub(crate) fn data(&self) -> Outcome<Arc<Observed>> {
+        let data = Observed::new(&self.x, 1, &self.y)?;
         Ok(Arc::new(match self.mean.len() {
             0 => data,
             _ => data.with_given(&self.mean, &self.sd)?,

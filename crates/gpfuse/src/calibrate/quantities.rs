@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::infer::{Density, DensityError};
-use crate::model::{Data, Given, Kind, Model, Posterior};
+use crate::model::{Given, Kind, Model, Observed, Posterior};
 
 /// Inputs without data where the fused density is looked at.
 pub(super) const PLACES: [f64; 3] = [-1.1, 0.1, 0.8];
@@ -49,7 +49,7 @@ impl Quantities {
     /// `given` what given experts say there.
     pub(super) fn new(data: Posterior, at: &[f64], given: Option<Given>) -> Result<Quantities> {
         let model = data.model().clone();
-        let rows = Data::new(&PLACES, 1, at)?;
+        let rows = Observed::new(&PLACES, 1, at)?;
         let rows = match given {
             Some(given) => rows.given_by(given),
             None => rows,

@@ -13,7 +13,7 @@ use super::simulation::{Simulation, rank};
 use crate::diagnose::ess_bulk;
 use crate::fit::draws;
 use crate::infer::{ChainDraws, Draws, Monitor, Stat};
-use crate::model::{Data, Given, Model, Posterior};
+use crate::model::{Given, Model, Observed, Posterior};
 use crate::predict::{Predictive, Predictor};
 use crate::random::{Purpose, stream};
 use crate::rows::Rows;
@@ -126,7 +126,7 @@ impl Study {
 
     /// The posterior of the model given targets.
     pub fn posterior(&self, y: &[f64]) -> Result<Posterior> {
-        let data = Data::new(&self.x, 1, y)?;
+        let data = Observed::new(&self.x, 1, y)?;
         let data = match &self.given {
             Some(given) => data.given_by(given.clone()),
             None => data,

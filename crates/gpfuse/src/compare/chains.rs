@@ -9,7 +9,7 @@ use super::{Contestant, Convergence, Scored, Trust};
 use crate::diagnose::{ChainLoo, log_likelihoods, loo, relative_efficiency};
 use crate::fit::{Fitted, fit};
 use crate::infer::Monitor;
-use crate::model::{Data, Posterior};
+use crate::model::{Observed, Posterior};
 use crate::{Error, Result};
 
 /// With so few draws no k-hat is good, and the scores are those of rows that were kept.
@@ -56,7 +56,7 @@ fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
     }
     let learned = fitted.settings.method.learns_experts();
     let (data, rows) = if learned {
-        let data = Data::new(&field.scaled.x, field.inputs, &field.scaled.y)?;
+        let data = Observed::new(&field.scaled.x, field.inputs, &field.scaled.y)?;
         (data, field.left_out.clone())
     } else {
         // All the rows that the weights were learned from.

@@ -27,7 +27,7 @@ pub use fixed::MOST_ROWS;
 
 use crate::fit::CheckedFit;
 use crate::infer::{Monitor, Quiet};
-use crate::model::Data;
+use crate::model::Observed;
 use crate::{Error, Result};
 use field::Field;
 
@@ -42,7 +42,7 @@ pub struct Known<'a> {
 
 impl Known<'_> {
     fn check(&self, inputs: usize) -> Result<()> {
-        Data::new(self.x, inputs, self.y).map(|_| ())
+        Observed::new(self.x, inputs, self.y).map(|_| ())
     }
 }
 

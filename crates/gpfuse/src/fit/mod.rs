@@ -33,7 +33,7 @@ use crate::diagnose::{Combine, Diagnostics, combine, diagnose};
 use crate::experts::{Assignment, Expert};
 use crate::infer::{Draws, Monitor};
 use crate::metrics::{Scores, evaluate};
-use crate::model::{Data, Given, Method, Model, Posterior};
+use crate::model::{Given, Method, Model, Observed, Posterior};
 use crate::predict::{Conditional, Predictor};
 use crate::rows::Rows;
 use crate::scale::Scaler;
@@ -58,7 +58,7 @@ pub struct Fitted {
     pub rows: Vec<usize>,
     /// What the table says there, on the model's scale; kept where the experts are learned with
     /// the weights.
-    pub data: Option<Arc<Data>>,
+    pub data: Option<Arc<Observed>>,
 }
 
 /// Where the predictions of a model's experts come from.
@@ -85,7 +85,7 @@ pub fn fit(
         return stacking::train_and_stack(x, inputs, y, None, settings, monitor);
     }
     let scaled = Scaled::new(x, inputs, y, settings)?;
-    let data = Data::new(&scaled.x, inputs, &scaled.y)?;
+    let data = Observed::new(&scaled.x, inputs, &scaled.y)?;
     let basis = settings.basis(&scaled.x, &scaled.x, inputs)?;
     infer(data, basis, Experts::Learned, (0..y.len()).collect(), scaled.scaler, settings, monitor)
 }
@@ -120,7 +120,7 @@ impl Scaled {
         settings: &CheckedFit,
     ) -> Result<Scaled> {
         // Shapes and values are checked before they are scaled.
-        Data::new(x, inputs, y)?;
+        Observed::new(x, inputs, y)?;
         refuse_degenerate(y, settings)?;
         let scaler = Scaler::fit(settings.scaling, x, inputs, y)?;
         let x = scaler.scale_inputs(x);
@@ -131,7 +131,7 @@ impl Scaled {
 
 /// Sample the posterior of the model on `data`, which are `rows` of the training table.
 fn infer(
-    data: Data,
+    data: Observed,
     basis: Basis,
     experts: Experts,
     rows: Vec<usize>,

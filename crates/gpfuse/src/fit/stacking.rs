@@ -4,7 +4,7 @@ use super::{CheckedFit, Experts, Fitted, Scaled, Trained, infer};
 use crate::baseline::Predictions;
 use crate::experts::{self, Assignment};
 use crate::infer::Monitor;
-use crate::model::{Data, Given};
+use crate::model::{Given, Observed};
 use crate::scale::Affine;
 use crate::{Error, Result};
 
@@ -58,7 +58,7 @@ pub fn stack(
     }
     let Scaled { x, y, scaler } = Scaled::new(x, inputs, y, settings)?;
     let said = scaled(predictions, scaler.target)?;
-    let data = Data::new(&x, inputs, &y)?.with_given(said.mean(), said.sd())?;
+    let data = Observed::new(&x, inputs, &y)?.with_given(said.mean(), said.sd())?;
     let basis = settings.basis(&x, &x, inputs)?;
     let rows = (0..y.len()).collect();
     infer(data, basis, Experts::Named(names), rows, scaler, settings, monitor)

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::baseline::Predictions;
 use crate::experts::{self, Assignment, Expert};
 use crate::infer::Monitor;
-use crate::model::Data;
+use crate::model::Observed;
 use crate::scale::Scaler;
 
 /// Trained experts and the stacking rows. Several methods can learn weights for the same ones.
@@ -48,8 +48,8 @@ impl Trained {
     }
 
     /// What the weights are learned from.
-    pub(crate) fn data(&self) -> Result<Data> {
-        Data::new(&self.own, self.inputs, &self.target)?
+    pub(crate) fn data(&self) -> Result<Observed> {
+        Observed::new(&self.own, self.inputs, &self.target)?
             .with_given(self.said.mean(), self.said.sd())
     }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Data, Model, Prepared, Role, Scratch};
+use super::{Model, Observed, Prepared, Role, Scratch};
 use crate::basis::{Adjoints, Cache};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
@@ -13,7 +13,7 @@ use crate::pool::ExpertBlock;
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
     pub(super) model: &'a Model,
-    pub(super) data: &'a Data,
+    pub(super) data: &'a Observed,
     pub(super) cache: &'a Cache,
     pub(super) level: Level,
     pub(super) prepared: &'a Prepared,

@@ -21,16 +21,16 @@ use crate::{Error, Result};
 
 /// The rows that a model is fitted to.
 #[derive(Debug, Clone)]
-pub struct Data {
+pub struct Observed {
     /// Inputs.
     pub rows: Rows,
     y: Vec<Lanes>,
     given: Option<Given>,
 }
 
-impl Data {
+impl Observed {
     /// Inputs (row-major, n x inputs) and targets, both finite.
-    pub fn new(x: &[f64], inputs: usize, y: &[f64]) -> Result<Data> {
+    pub fn new(x: &[f64], inputs: usize, y: &[f64]) -> Result<Observed> {
         let rows = Rows::new(x, inputs)?;
         if y.len() != rows.len() {
             return Err(Error::Shape {
@@ -42,17 +42,17 @@ impl Data {
         if let Some(row) = y.iter().position(|v| !v.is_finite()) {
             return Err(Error::Data(format!("target of row {} is {}", row + 1, y[row])));
         }
-        Ok(Data { rows, y: blocked(y), given: None })
+        Ok(Observed { rows, y: blocked(y), given: None })
     }
 
     /// With the predictions of given experts at these rows.
-    pub fn with_given(self, mean: &[Vec<f64>], sd: &[Vec<f64>]) -> Result<Data> {
-        Ok(Data { given: Some(Given::new(mean, sd)?), ..self })
+    pub fn with_given(self, mean: &[Vec<f64>], sd: &[Vec<f64>]) -> Result<Observed> {
+        Ok(Observed { given: Some(Given::new(mean, sd)?), ..self })
     }
 
     /// The same from predictions that are laid out already.
-    pub fn given_by(self, given: Given) -> Data {
-        Data { given: Some(given), ..self }
+    pub fn given_by(self, given: Given) -> Observed {
+        Observed { given: Some(given), ..self }
     }
 
     /// The targets, row after row.
@@ -82,7 +82,7 @@ const SHARES: usize = 32;
 #[derive(Debug, Clone)]
 pub struct Posterior {
     model: Arc<Model>,
-    data: Arc<Data>,
+    data: Arc<Observed>,
     cache: Arc<Cache>,
     level: Level,
     prepared: Prepared,
@@ -97,7 +97,7 @@ pub struct Posterior {
 
 impl Posterior {
     /// The posterior of `model` given `data`.
-    pub fn new(model: Arc<Model>, data: Arc<Data>) -> Result<Posterior> {
+    pub fn new(model: Arc<Model>, data: Arc<Observed>) -> Result<Posterior> {
         if data.rows.inputs() != model.basis().inputs() {
             return Err(Error::Shape {
                 what: "inputs per row".into(),
@@ -135,7 +135,7 @@ impl Posterior {
     }
 
     /// The data.
-    pub(super) fn data(&self) -> &Data {
+    pub(super) fn data(&self) -> &Observed {
         &self.data
     }
 
@@ -173,7 +173,7 @@ impl Posterior {
         let rows: Vec<usize> = (0..count).map(|i| i * n / count).collect();
         let x: Vec<f64> = rows.iter().flat_map(|r| self.data.rows.row(*r)).collect();
         let pick = |v: &[Lanes]| rows.iter().map(|r| v[r / ROWS][r % ROWS]).collect::<Vec<f64>>();
-        let mut data = Data::new(&x, self.data.rows.inputs(), &pick(&self.data.y))?;
+        let mut data = Observed::new(&x, self.data.rows.inputs(), &pick(&self.data.y))?;
         if let Some(given) = &self.data.given {
             let mean: Vec<Vec<f64>> = given.mu.iter().map(|v| pick(v)).collect();
             let log_sd: Vec<Vec<f64>> = given.log_sd.iter().map(|v| pick(v)).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, Fitted, fit};
 use gpfuse::infer::{Density, Quiet, Sampler, Settings};
-use gpfuse::model::{Collapsed, Data, Method, Posterior};
+use gpfuse::model::{Collapsed, Method, Observed, Posterior};
 
 use super::common::case::normals;
 use super::common::{close, tolerance};
@@ -67,7 +67,7 @@ fn the_mode_is_completed_with_the_mean() {
     settings.sampler.sampler = Sampler::Map;
     let fitted = fitted(settings);
     let (x, y) = table();
-    let data = Data::new(&fitted.scaler.scale_inputs(&x), 1, &{
+    let data = Observed::new(&fitted.scaler.scale_inputs(&x), 1, &{
         y.iter().map(|v| fitted.scaler.target.apply(*v)).collect::<Vec<f64>>()
     });
     let posterior = Posterior::new(fitted.model.clone(), Arc::new(data.unwrap())).unwrap();

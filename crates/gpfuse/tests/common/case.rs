@@ -5,7 +5,9 @@ use std::sync::Arc;
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{BankPrior, CalibrationPrior, Data, Given, Method, Model, Posterior, Priors};
+use gpfuse::model::{
+    BankPrior, CalibrationPrior, Given, Method, Model, Observed, Posterior, Priors,
+};
 use gpfuse::random::{Purpose, stream};
 use rand_distr::{Distribution, StandardNormal};
 
@@ -79,7 +81,7 @@ pub(crate) fn odd_priors() -> Priors {
 pub(crate) struct Case {
     pub(crate) textbook: Textbook,
     pub(crate) model: Arc<Model>,
-    pub(crate) data: Arc<Data>,
+    pub(crate) data: Arc<Observed>,
     pub(crate) q: Vec<f64>,
 }
 
@@ -124,7 +126,7 @@ impl Case {
         if r.robust {
             model = model.robust();
         }
-        let mut data = Data::new(&x.concat(), r.inputs, &y).unwrap();
+        let mut data = Observed::new(&x.concat(), r.inputs, &y).unwrap();
         if let Some((mean, sd)) = &given {
             data = data.with_given(mean, sd).unwrap();
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use gpfuse::basis::{Basis, Hilbert};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{Data, Method, Model, Posterior, Priors};
+use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
 use gpfuse_io::table::Table;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -129,7 +129,7 @@ impl Problem {
         let FixedBasis { kernel, centre, half_width, size } = self.basis;
         let basis = Hilbert::new(kernel, vec![centre], vec![half_width], vec![size])?;
         let model = Model::new(self.method, 2, Basis::Hilbert(basis), Priors::default())?;
-        let data = Data::new(&rows.x, 1, &rows.y)?;
+        let data = Observed::new(&rows.x, 1, &rows.y)?;
         let data = match &rows.given {
             Some(given) => data.with_given(&given.mean, &given.sd)?,
             None => data,

@@ -8,7 +8,7 @@ use gpfuse::Error;
 use gpfuse::fit::Fitted;
 use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
 use gpfuse::model::layout::Part;
-use gpfuse::model::{Collapsed, Data, Kind, Model, Posterior};
+use gpfuse::model::{Collapsed, Kind, Model, Observed, Posterior};
 use gpfuse::predict::Predictor;
 use gpfuse::random::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
@@ -224,7 +224,7 @@ fn posterior(case: &Case, fitted: &Fitted) -> gpfuse::Result<Posterior> {
     }
     let x = case.rows(&fitted.rows);
     let y: Vec<f64> = fitted.rows.iter().map(|r| fitted.scaler.target.apply(case.y[*r])).collect();
-    let data = Data::new(&fitted.scaler.scale_inputs(&x), case.inputs, &y)?;
+    let data = Observed::new(&fitted.scaler.scale_inputs(&x), case.inputs, &y)?;
     let said = case.said(&fitted.rows)?;
     let data = match fitted.given(&x, said.as_ref())? {
         Some(given) => data.given_by(given),
