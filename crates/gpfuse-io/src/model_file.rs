@@ -12,31 +12,15 @@ mod weights;
 use std::path::Path;
 use std::sync::Arc;
 
-use gpfuse::baseline::Predictions;
 use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
-use gpfuse::fit::{Experts, FitSettings, Fitted};
+use gpfuse::fit::{FitSettings, Fitted, KEPT_LOG_LIKELIHOODS, Kept};
 use gpfuse::infer::{Draws, Stat};
 use gpfuse::model::layout::Part;
-use gpfuse::model::{Kind, Observed as Rows, Posterior, Role};
+use gpfuse::model::{Kind, Role};
 use gpfuse::scale::{Affine, Scaler};
 
 use crate::nc::{Data, Group, NcError, Tree, Var};
 use crate::words::{in_one_line, show_path};
-
-/// Up to this many numbers of pointwise log likelihood are stored; it is rows x draws, and can
-/// always be computed again.
-const LOG_LIKELIHOOD_LIMIT: usize = 4_000_000;
-
-/// A fitted model with the names of its columns.
-#[derive(Debug, Clone)]
-pub struct Saved {
-    /// The fit.
-    pub fitted: Fitted,
-    /// The inputs' column names, in order.
-    pub inputs: Vec<String>,
-    /// The target's column name.
-    pub target: String,
-}
 
 /// Why a model file could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -60,44 +44,26 @@ impl From<NcError> for ModelFileError {
     }
 }
 
-/// The table that a model was fitted to, in the user's units.
-#[derive(Debug, Clone, Copy)]
-pub struct Training<'a> {
-    /// Inputs, row-major.
-    pub x: &'a [f64],
-    /// The target.
-    pub y: &'a [f64],
-    /// What experts made elsewhere say at its rows.
-    pub predictions: Option<&'a Predictions>,
-}
-
-/// Write a fit, with the training rows that ArviZ shows beside it: those that the posterior is
-/// about, which for given experts are the stacking rows.
-pub fn save(path: &Path, saved: &Saved, table: Training<'_>) -> Result<(), ModelFileError> {
-    let tree = tree(saved, table).map_err(|problem| content(path, &problem))?;
+/// Write a fit, with the rows that the posterior is about, which ArviZ shows beside it.
+pub fn save(path: &Path, fitted: &Fitted) -> Result<(), ModelFileError> {
+    let tree = tree(fitted).map_err(|problem| content(path, &problem))?;
     Ok(tree.write(path)?)
 }
 
 /// What [`save`] writes, or what is wrong with it.
-pub fn tree(saved: &Saved, table: Training<'_>) -> Result<Tree, String> {
-    let fitted = &saved.fitted;
-    let d = saved.inputs.len();
-    let x: Vec<f64> =
-        fitted.rows.iter().flat_map(|r| &table.x[r * d..(r + 1) * d]).copied().collect();
-    let y: Vec<f64> = fitted.rows.iter().map(|r| table.y[*r]).collect();
-    let (x, y, given) = (x.as_slice(), y.as_slice(), table.predictions);
-    let mut groups = vec![posterior(saved), sample_stats(&fitted.draws)];
-    if y.len() * fitted.draws.len() <= LOG_LIKELIHOOD_LIMIT {
-        let group = log_likelihood(fitted, &saved.target, x, y, given);
-        groups.push(group.map_err(|e| e.to_string())?);
+pub fn tree(fitted: &Fitted) -> Result<Tree, String> {
+    let mut groups = vec![posterior(fitted), sample_stats(&fitted.draws)];
+    // It can always be computed again.
+    if fitted.rows.len() * fitted.draws.len() <= KEPT_LOG_LIKELIHOODS {
+        groups.push(log_likelihood(fitted).map_err(|e| e.to_string())?);
     }
-    groups.extend(rows::write(saved, x, y));
-    groups.push(own_group(saved).map_err(|e| e.to_string())?);
+    groups.extend(rows::write(&fitted.data));
+    groups.push(own_group(fitted).map_err(|e| e.to_string())?);
     Ok(Tree { groups })
 }
 
 /// Read a fit back.
-pub fn load(path: &Path) -> Result<Saved, ModelFileError> {
+pub fn load(path: &Path) -> Result<Fitted, ModelFileError> {
     let tree = Tree::read(path)?;
     read(&tree).map_err(|problem| content(path, &problem))
 }
@@ -151,19 +117,15 @@ fn dims_of(part: &Part) -> Vec<&'static str> {
     }
 }
 
-fn posterior(saved: &Saved) -> Group {
-    let Fitted { model, draws, .. } = &saved.fitted;
+fn posterior(fitted: &Fitted) -> Group {
+    let Fitted { model, draws, .. } = fitted;
     let layout = model.layout();
     let gates = layout.bank(Role::Gate).map_or(0, |b| b.count);
     let label = |n: usize| Data::Str((1..=n).map(|k| k.to_string()).collect());
-    let experts = match &saved.fitted.experts {
-        Experts::Named(names) => Data::Str(names.clone()),
-        _ => label(model.experts()),
-    };
     let mut vars = vec![
-        var("expert", &["expert"], experts),
+        var("expert", &["expert"], Data::Str(fitted.expert_names())),
         var("gate", &["gate"], label(gates)),
-        var("input", &["input"], Data::Str(saved.inputs.clone())),
+        var("input", &["input"], Data::Str(fitted.inputs().to_vec())),
         index("feature", layout.features),
     ];
     for part in &layout.parts {
@@ -207,38 +169,18 @@ fn sample_stats(draws: &Draws) -> Group {
     sampled("sample_stats", draws, &[], vars)
 }
 
-/// The log likelihood of each row and draw, in the user's units: a density of y carries
-/// `-log scale`.
-fn log_likelihood(
-    fitted: &Fitted,
-    target: &str,
-    x: &[f64],
-    y: &[f64],
-    predictions: Option<&Predictions>,
-) -> gpfuse::Result<Group> {
-    let scaler = &fitted.scaler;
-    let scaled: Vec<f64> = y.iter().map(|v| scaler.target.apply(*v)).collect();
-    let data = Rows::new(&scaler.scale_inputs(x), scaler.inputs.len(), &scaled)?;
-    let data = match fitted.given(x, predictions)? {
-        Some(given) => data.given_by(given),
-        None => data,
-    };
-    let mut posterior = Posterior::new(fitted.model.clone(), Arc::new(data))?;
-    let mut values = vec![0.0; y.len() * fitted.draws.len()];
-    for (q, out) in fitted.draws.iter().zip(values.chunks_exact_mut(y.len())) {
-        posterior.pointwise(q, out);
-    }
-    let jacobian = scaler.target.scale.ln();
-    values.iter_mut().for_each(|v| *v -= jacobian);
+/// The log likelihood of each row and draw, in the user's units.
+fn log_likelihood(fitted: &Fitted) -> gpfuse::Result<Group> {
+    let (rows, values) = (fitted.data.len(), fitted.log_likelihood()?);
     let vars = vec![
-        index("row", y.len()),
-        var(&variable(target), &["chain", "draw", "row"], Data::F64(values)),
+        index("row", rows),
+        var(&variable(fitted.target()), &["chain", "draw", "row"], Data::F64(values.to_vec())),
     ];
-    Ok(sampled("log_likelihood", &fitted.draws, &[("row", y.len())], vars))
+    Ok(sampled("log_likelihood", &fitted.draws, &[("row", rows)], vars))
 }
 
-fn own_group(saved: &Saved) -> serde_json::Result<Group> {
-    let Fitted { settings, scaler, model, diagnostics, .. } = &saved.fitted;
+fn own_group(fitted: &Fitted) -> serde_json::Result<Group> {
+    let Fitted { settings, scaler, model, diagnostics, .. } = fitted;
     let text = |name: &str, text: String| var(name, &[], Data::Str(vec![text]));
     let d = scaler.inputs.len();
     let per_input = |f: fn(&Affine) -> f64| Data::F64(scaler.inputs.iter().map(f).collect());
@@ -247,8 +189,8 @@ fn own_group(saved: &Saved) -> serde_json::Result<Group> {
         text("version", env!("CARGO_PKG_VERSION").into()),
         text("settings", serde_json::to_string(settings)?),
         text("diagnostics", serde_json::to_string(diagnostics)?),
-        text("target", saved.target.clone()),
-        var("input", &["input"], Data::Str(saved.inputs.clone())),
+        text("target", fitted.target().into()),
+        var("input", &["input"], Data::Str(fitted.inputs().to_vec())),
         var("input_shift", &["input"], per_input(|a| a.shift)),
         var("input_scale", &["input"], per_input(|a| a.scale)),
         var("target_shift", &[], Data::F64(vec![scaler.target.shift])),
@@ -271,7 +213,7 @@ fn own_group(saved: &Saved) -> serde_json::Result<Group> {
             vars.push(var("anchors", &["anchor", "input"], Data::F64(basis.points())));
         }
     }
-    experts::write(&saved.fitted, &mut dims, &mut vars);
+    experts::write(fitted, &mut dims, &mut vars);
     Ok(group("gpfuse", &dims, vars))
 }
 
@@ -336,12 +278,12 @@ impl<'a> Reader<'a> {
 }
 
 /// The fit in a tree, or what is wrong with it in one line.
-pub fn read(tree: &Tree) -> Result<Saved, String> {
+pub fn read(tree: &Tree) -> Result<Fitted, String> {
     // Texts of the file may stand in it.
     assemble(tree).map_err(|problem| in_one_line(&problem))
 }
 
-fn assemble(tree: &Tree) -> Result<Saved, String> {
+fn assemble(tree: &Tree) -> Result<Fitted, String> {
     let own = Reader::of(tree, "gpfuse")?;
     let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
     let settings: FitSettings =
@@ -377,10 +319,12 @@ fn assemble(tree: &Tree) -> Result<Saved, String> {
     let draws = draws::read(tree, &model)?;
     let target = own.text("target")?.to_string();
     let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len(), &target)?;
-    let data = model.learned().then(|| rows::read(tree, &target, &scaler)).transpose()?;
-    let (model, data) = (Arc::new(model), data.map(Arc::new));
-    let fitted = Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data };
-    Ok(Saved { fitted, inputs, target })
+    let data = Arc::new(rows::read(tree, inputs, &target)?);
+    if data.len() != rows.len() {
+        return Err("its training rows do not fit their numbers".into());
+    }
+    let (model, kept) = (Arc::new(model), Kept::default());
+    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, kept })
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+use gpfuse::Fitted;
 use gpfuse::baseline::Predictions;
 use gpfuse::fit::{FitSettings, Fitted, fit, stack};
 use gpfuse::infer::{Quiet, Settings};
 use gpfuse::model::Method;
-use gpfuse_io::model_file::Saved;
 use gpfuse_io::table::Table;
 use gpfuse_report::view::{View, view};
 
@@ -27,7 +27,7 @@ fn rows(inputs: usize) -> (Vec<f64>, Vec<f64>) {
     (x, y)
 }
 
-fn saved(fitted: Fitted, inputs: usize) -> Saved {
+fn fitted(fitted: Fitted, inputs: usize) -> Saved {
     let inputs = (1..=inputs).map(|i| format!("x{i}")).collect();
     Saved { fitted, inputs, target: "y".into() }
 }
@@ -52,8 +52,8 @@ fn one_input_has_curves() {
     let (x, y) = rows(1);
     for method in [Method::Mogpe, Method::Pogpe, Method::Bhs] {
         let fitted = fit(&x, 1, &y, &settings(method).check().unwrap(), &Quiet).unwrap();
-        let saved = saved(fitted, 1);
-        let found = view(&saved, Some(&table(&x, &y, 1, &[])), 1).unwrap();
+        let fitted = fitted(fitted, 1);
+        let found = view(&fitted, Some(&table(&x, &y, 1, &[])), 1).unwrap();
         let all = ["experts", "draws", "predictive", "weights", "calibration", "trace", "rank"];
         assert_eq!(names(&found), all);
         assert!(found.omitted.is_empty(), "{:?}", found.omitted);
@@ -74,7 +74,7 @@ fn one_input_has_curves() {
         }
         assert!(found.calibration.unwrap().pit.iter().all(|p| (0.0..=1.0).contains(p)));
         // Without a table: all but calibration.
-        let without = view(&saved, None, 1).unwrap();
+        let without = view(&fitted, None, 1).unwrap();
         assert_eq!(
             names(&without),
             all.iter().copied().filter(|n| *n != "calibration").collect::<Vec<_>>()
@@ -87,7 +87,7 @@ fn one_input_has_curves() {
 fn several_inputs_have_slices_and_partial_effects() {
     let (x, y) = rows(2);
     let fitted = fit(&x, 2, &y, &settings(Method::Het).check().unwrap(), &Quiet).unwrap();
-    let found = view(&saved(fitted, 2), None, 1).unwrap();
+    let found = view(&fitted(fitted, 2), None, 1).unwrap();
     assert_eq!(names(&found), ["slices", "partial", "trace", "rank"]);
     for effects in [found.slices.unwrap(), found.partial.unwrap()] {
         assert_eq!(effects.panels.len(), 2);
@@ -109,15 +109,15 @@ fn experts_made_elsewhere_need_the_table() {
     let (said, known) = (said.unwrap(), vec!["a".to_string(), "b".into()]);
     let settings = settings(Method::Bhs).check().unwrap();
     let fitted = stack(&x, 1, &y, known, &said, &settings, &Quiet).unwrap();
-    let saved = saved(fitted, 1);
-    let without = view(&saved, None, 1).unwrap();
+    let fitted = fitted(fitted, 1);
+    let without = view(&fitted, None, 1).unwrap();
     assert_eq!(names(&without), ["trace", "rank"]);
     assert!(without.omitted[0].contains("needs the table"), "{:?}", without.omitted);
     let more: [(&str, &[f64]); 4] =
         [("mean_a", &mean), ("mean_b", &zero), ("sd_a", &sd), ("sd_b", &sd)];
-    let found = view(&saved, Some(&table(&x, &y, 1, &more)), 1).unwrap();
+    let found = view(&fitted, Some(&table(&x, &y, 1, &more)), 1).unwrap();
     assert_eq!(found.experts.unwrap().weights[0].name, "a");
     assert!(found.predictive.unwrap().density.is_none());
-    let error = view(&saved, Some(&table(&x, &y, 1, &[])), 1).unwrap_err().to_string();
+    let error = view(&fitted, Some(&table(&x, &y, 1, &[])), 1).unwrap_err().to_string();
     assert!(error.contains("`t.csv`") && error.contains("`mean_a`"), "{error}");
 }

@@ -10,6 +10,7 @@ pub mod baseline;
 pub mod basis;
 pub mod calibrate;
 pub mod compare;
+mod data;
 pub mod diagnose;
 mod error;
 pub mod experts;
@@ -31,4 +32,7 @@ pub mod scale;
 pub mod simulate;
 pub mod sweep;
 
+pub use data::{Data, Predictions};
 pub use error::{Error, Result, in_one_line};
+pub use fit::{FitSettings, Fitted, Prediction, fit, fit_with};
+pub use model::Method;

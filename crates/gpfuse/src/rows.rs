@@ -1,7 +1,8 @@
 //! Inputs laid out for the vector kernels: blocks of rows, one column after the other.
 
+use crate::Result;
+use crate::data::check_inputs;
 use crate::math::{Lanes, ROWS, WIDTH};
-use crate::{Error, Result};
 
 /// Input rows in blocks of [`ROWS`]; the last block is padded by repeating its first row.
 #[derive(Debug, Clone)]
@@ -17,17 +18,7 @@ pub struct Rows {
 impl Rows {
     /// From a row-major (n, inputs) array of finite numbers.
     pub fn new(x: &[f64], inputs: usize) -> Result<Rows> {
-        if inputs == 0 || x.is_empty() || !x.len().is_multiple_of(inputs) {
-            return Err(Error::Shape {
-                what: "inputs".into(),
-                expected: format!("a multiple of {inputs} numbers, at least one row"),
-                found: format!("{} numbers", x.len()),
-            });
-        }
-        if let Some(at) = x.iter().position(|v| !v.is_finite()) {
-            let (row, input) = (at / inputs + 1, at % inputs + 1);
-            return Err(Error::Data(format!("row {row}, input {input} is {}: remove it", x[at])));
-        }
+        check_inputs(x, inputs)?;
         let n = x.len() / inputs;
         let blocks = n.div_ceil(ROWS);
         let mut columns = vec![Lanes::splat(0.0); blocks * inputs];

@@ -2,52 +2,40 @@
 
 use std::path::Path;
 
-use gpfuse::experts::Assignment;
+use gpfuse::Data;
 use gpfuse::fit::{CheckedFit, Fitted};
 use gpfuse_io::checkpoint::{Checkpoint, Run};
-use gpfuse_io::model_file::Training;
 use gpfuse_io::sweep_file::digest;
 
 use crate::print;
 use crate::progress::{cancelled, listen, listen_saying};
 
-/// What a model is fitted to, by name and by number.
-pub(super) struct Subject<'a> {
-    pub(super) inputs: &'a [String],
-    pub(super) target: &'a str,
-    /// Names of experts made elsewhere.
-    pub(super) experts: &'a [String],
-    pub(super) assignment: Option<&'a Assignment>,
-    pub(super) table: Training<'a>,
-}
-
-impl Subject<'_> {
-    fn run(&self, settings: &CheckedFit) -> Run {
-        let Training { x, y, predictions } = self.table;
-        let said = predictions.iter().flat_map(|p| p.mean().iter().chain(p.sd()));
-        let numbers = digest([x, y].into_iter().chain(said.map(Vec::as_slice)));
-        let run = Run::new(settings)
-            .with("rows", &y.len())
-            .with("inputs", &self.inputs)
-            .with("target", &self.target)
-            .with("experts", &self.experts)
-            .with("data", &numbers);
-        let Some(assignment) = self.assignment else { return run };
-        let lists = assignment.experts.iter().chain([&assignment.stacking]);
-        let lists: Vec<Vec<f64>> =
-            lists.map(|rows| rows.iter().map(|row| *row as f64).collect()).collect();
-        run.with("assignment", &digest(lists.iter().map(Vec::as_slice)))
-    }
+/// What a run is known by: its settings and the rows that it is fitted to.
+fn run(settings: &CheckedFit, data: &Data) -> Run {
+    let experts = data.predictions().into_iter().flat_map(|p| p.mean().iter().chain(p.sd()));
+    let target = data.y().unwrap_or_default();
+    let numbers = digest([data.x(), target].into_iter().chain(experts.map(Vec::as_slice)));
+    let run = Run::new(settings)
+        .with("rows", &data.len())
+        .with("inputs", &data.inputs())
+        .with("target", &data.target())
+        .with("experts", &data.experts())
+        .with("data", &numbers);
+    let Some(assignment) = data.assignment() else { return run };
+    let lists = assignment.experts.iter().chain([&assignment.stacking]);
+    let lists: Vec<Vec<f64>> =
+        lists.map(|rows| rows.iter().map(|row| *row as f64).collect()).collect();
+    run.with("assignment", &digest(lists.iter().map(Vec::as_slice)))
 }
 
 /// The checkpoint in a folder, if there is one, open for this run.
 pub(super) fn open(
     folder: Option<&Path>,
     settings: &CheckedFit,
-    subject: &Subject<'_>,
+    data: &Data,
 ) -> anyhow::Result<Option<Checkpoint>> {
     let Some(folder) = folder else { return Ok(None) };
-    let checkpoint = Checkpoint::open(folder, &subject.run(settings), print::note)?;
+    let checkpoint = Checkpoint::open(folder, &run(settings, data), print::note)?;
     let [starts, chains, parts] = checkpoint.found();
     if starts + chains + parts > 0 {
         let parts = if parts > 0 { format!(", {parts} in part") } else { String::new() };

@@ -3,11 +3,10 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use gpfuse::fit::{FitSettings, fit};
 use gpfuse::infer;
-use gpfuse::model::Method;
 use gpfuse::simulate::{Simulate, Simulated};
-use gpfuse_io::model_file::{self, Saved, Training};
+use gpfuse::{Data, FitSettings, Method, fit_with};
+use gpfuse_io::model_file;
 use gpfuse_io::table::write_csv;
 
 use super::{Outcome, fit::watched, simulate};
@@ -35,9 +34,8 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
         train.len(),
         test.len()
     ));
-    let pick = |v: &[f64], rows: &[usize]| rows.iter().map(|r| v[*r]).collect::<Vec<f64>>();
-    let (x, y) = (pick(&data.x, &train), pick(&data.y, &train));
-    let (x_test, y_test) = (pick(&data.x, &test), pick(&data.y, &test));
+    let rows = Data::new(data.x.clone(), 1)?.with_target(data.y.clone())?;
+    let (train, test_rows) = (rows.pick(&train)?, rows.pick(&test)?);
 
     let mut reports = Vec::new();
     let head = ["method", "experts", "NLPD", "MC error", "row error", "R-hat", "seconds"];
@@ -47,14 +45,11 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
         let sampler = infer::Settings { max_depth: 6, seed: args.seed, ..Default::default() };
         let settings = FitSettings { method, experts, sampler, ..Default::default() }.check()?;
         let begun = Instant::now();
-        let fitted =
-            watched(method.name(), &settings, None, |monitor| fit(&x, 1, &y, &settings, monitor))?;
-        let saved = Saved { fitted, inputs: vec!["x".into()], target: "y".into() };
+        let fitted = watched(&settings, None, |monitor| fit_with(&train, &settings, monitor))?;
         let seconds = begun.elapsed().as_secs_f64();
-        let training = Training { x: &x, y: &y, predictions: None };
-        model_file::save(&args.out.join(format!("{method}.nc")), &saved, training)?;
-        let scores = saved.fitted.evaluate(&x_test, None, &y_test)?;
-        let rhat = saved.fitted.diagnostics.quantities.first().map(|q| q.rhat_max);
+        model_file::save(&args.out.join(format!("{method}.nc")), &fitted)?;
+        let scores = fitted.evaluate(&test_rows)?;
+        let rhat = fitted.diagnostics.quantities.first().map(|q| q.rhat_max);
         print::note(&format!("{method}: {seconds:.1} s"));
         table.push(vec![
             method.to_string(),

@@ -1,6 +1,6 @@
 //! `gpfuse evaluate`: the scores of a model on rows with known targets.
 
-use gpfuse::metrics::{LEVELS, Scores, evaluate};
+use gpfuse::metrics::{LEVELS, Scores};
 
 use super::{Outcome, Query, judged, threads};
 use crate::args::EvaluateArgs;
@@ -9,20 +9,19 @@ use crate::print;
 pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     let threads = threads(args.threads)?;
     let query = Query::read(&args.model, &args.data, true)?;
-    let (fitted, x) = (&query.saved.fitted, &query.x);
-    let (rows, given) = (fitted.rows(x)?, fitted.given(x, query.predictions.as_ref())?);
-    let y = query.target().unwrap_or_default();
-    let scores = match args.rao_blackwell {
-        true => evaluate(&fitted.conditional()?.at(&rows), y, threads)?,
-        false => evaluate(&fitted.predictor().at(&rows, given.as_ref()), y, threads)?,
-    };
+    let fitted = &query.fitted;
+    let mut prediction = fitted.predict(&query.data)?.on_threads(threads);
+    if args.rao_blackwell {
+        prediction = prediction.rao_blackwell()?;
+    }
+    let scores = prediction.evaluate()?;
     print::warn(&fitted.diagnostics.warnings);
     if args.json {
         print::json(&json(&scores, fitted.diagnostics.passed()))?;
     } else {
         print::lines(&print::scores(&scores))?;
     }
-    Ok(judged(&query.saved, args.strict))
+    Ok(judged(fitted, args.strict))
 }
 
 /// The scores as JSON, coverages by level.

@@ -5,67 +5,76 @@ use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 use gpfuse::experts::Assignment;
-use gpfuse::fit::{CheckedFit, Fitted, fit, fit_assigned};
+use gpfuse::fit::{CheckedFit, Fitted, fit_with};
 use gpfuse::infer::Monitor;
 use gpfuse_io::checkpoint::Checkpoint;
-use gpfuse_io::model_file::{self, Saved, Training};
+use gpfuse_io::model_file;
 use gpfuse_io::table::Table;
 
-use super::checkpoint::{self, Subject};
-use super::training::{in_table, inputs, model_out, omega};
-use super::{Outcome, interleave, judged};
+use super::training::{Training, in_table, model_out, omega};
+use super::{Outcome, checkpoint, judged};
 use crate::args::FitArgs;
 use crate::print;
 use crate::progress::{Bars, cancelled};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let options = args.options.clone().with_file(args.settings.as_deref())?;
-    let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, |_| false)?;
-    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
-    if settings.method.learns_experts() && args.assign.is_some() {
-        bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
+    let mut training = Training::read(&args.data, args.inputs.as_deref(), &args.target)?;
+    let inputs = training.data.inputs();
+    let settings = options.check(inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    if let Some(path) = args.assign.as_deref() {
+        if settings.method.learns_experts() {
+            bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
+        }
+        let assignment = assignment(path, settings.experts)?;
+        training.data = training.data.with_assignment(assignment);
     }
-    let assignment = args.assign.as_deref().map(|p| assignment(p, settings.experts)).transpose()?;
-    let out = model_out(args.out.as_deref(), &args.data)?;
-    let wanted: Vec<&str> =
-        inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
-    let table = Table::read(&args.data, Some(&wanted))?;
-    let y = table.column(&args.target).unwrap_or_default().to_vec();
-    let x = interleave(&table.columns[..inputs.len()]);
+    Job {
+        table: &args.data,
+        out: args.out.as_deref(),
+        checkpoint: args.checkpoint.as_deref(),
+        json: args.json,
+        strict: args.strict,
+    }
+    .run(&training, &settings)
+}
 
-    let training = Training { x: &x, y: &y, predictions: None };
-    let subject = Subject {
-        inputs: &inputs,
-        target: &args.target,
-        experts: &[],
-        assignment: assignment.as_ref(),
-        table: training,
-    };
-    let folder = args.checkpoint.as_deref();
-    let kept = checkpoint::open(folder, &settings, &subject)?;
+/// Where a model is fitted to and written to, and how that is shown.
+pub(super) struct Job<'a> {
+    pub(super) table: &'a Path,
+    pub(super) out: Option<&'a Path>,
+    pub(super) checkpoint: Option<&'a Path>,
+    pub(super) json: bool,
+    pub(super) strict: bool,
+}
 
-    let begun = Instant::now();
-    let fitted =
-        watched(settings.method.name(), &settings, kept.as_ref(), |monitor| match assignment {
-            Some(rows) => fit_assigned(&x, inputs.len(), &y, rows, &settings, monitor),
-            None => fit(&x, inputs.len(), &y, &settings, monitor),
-        });
-    if checkpoint::stopped(folder, &fitted) {
-        return Ok(Outcome::Interrupted);
+impl Job<'_> {
+    /// Fit, write the model file, say how it went.
+    pub(super) fn run(
+        &self,
+        training: &Training,
+        settings: &CheckedFit,
+    ) -> anyhow::Result<Outcome> {
+        let (out, data) = (model_out(self.out, self.table)?, &training.data);
+        let kept = checkpoint::open(self.checkpoint, settings, data)?;
+        let begun = Instant::now();
+        let fitted = watched(settings, kept.as_ref(), |monitor| fit_with(data, settings, monitor));
+        if checkpoint::stopped(self.checkpoint, &fitted) {
+            return Ok(Outcome::Interrupted);
+        }
+        let fitted = fitted.map_err(|e| in_table(e, &training.path))?;
+        let seconds = begun.elapsed().as_secs_f64();
+        model_file::save(&out, &fitted)?;
+        if let Some(kept) = kept {
+            kept.remove();
+        }
+        report(&fitted, &out, data.len(), seconds, self.json)?;
+        // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
+        if cancelled() && self.checkpoint.is_none() {
+            return Ok(Outcome::Interrupted);
+        }
+        Ok(judged(&fitted, self.strict))
     }
-    let fitted = fitted.map_err(|e| in_table(e, &table.path))?;
-    let saved = Saved { fitted, inputs, target: args.target.clone() };
-    let seconds = begun.elapsed().as_secs_f64();
-    model_file::save(&out, &saved, training)?;
-    if let Some(kept) = kept {
-        kept.remove();
-    }
-    report(&saved, &out, y.len(), seconds, args.json)?;
-    // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
-    if cancelled() && folder.is_none() {
-        return Ok(Outcome::Interrupted);
-    }
-    Ok(judged(&saved, args.strict))
 }
 
 /// Which rows train which expert, and which the weights.
@@ -92,15 +101,14 @@ fn assignment(path: &Path, experts: usize) -> anyhow::Result<Assignment> {
     Assignment::new(parts, own(0)).map_err(|e| in_table(anyhow!(e), &table.path))
 }
 
-/// Fit with progress bars under a title, and a checkpoint if there is one.
+/// Fit with progress bars under the method's name, and a checkpoint if there is one.
 pub(super) fn watched(
-    title: &str,
     settings: &CheckedFit,
     checkpoint: Option<&Checkpoint>,
     run: impl FnOnce(&dyn Monitor) -> gpfuse::Result<Fitted>,
 ) -> anyhow::Result<Fitted> {
     checkpoint::hear(checkpoint)?;
-    let bars = Bars::new(title, settings.sampler.chains).keeping(checkpoint);
+    let bars = Bars::new(settings.method.name(), settings.sampler.chains).keeping(checkpoint);
     let fitted = run(&bars);
     bars.clear();
     let fitted = fitted?;
@@ -117,14 +125,7 @@ pub(super) fn watched(
 }
 
 /// What was fitted, how it went, where it is.
-pub(super) fn report(
-    saved: &Saved,
-    out: &Path,
-    n: usize,
-    seconds: f64,
-    json: bool,
-) -> anyhow::Result<()> {
-    let fitted = &saved.fitted;
+fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> anyhow::Result<()> {
     print::warn(&fitted.diagnostics.warnings);
     if json {
         return print::json(&serde_json::json!({
@@ -140,7 +141,7 @@ pub(super) fn report(
         fitted.settings.method,
         print::count(fitted.model.experts(), "expert"),
         stacking(fitted, n),
-        print::count(saved.inputs.len(), "input"),
+        print::count(fitted.inputs().len(), "input"),
     )];
     lines.extend(print::diagnostics(&fitted.diagnostics));
     lines.push(format!("wrote `{}`", out.display()));

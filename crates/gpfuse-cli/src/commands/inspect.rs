@@ -1,38 +1,37 @@
 //! `gpfuse inspect`: what is in a model file.
 
+use gpfuse::Fitted;
 use gpfuse::basis::Basis;
 use gpfuse::experts::Expert;
 use gpfuse::fit::{DensityChoice, Experts};
 use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
 use gpfuse::predict::Summary;
-use gpfuse_io::model_file::{self, Saved};
+use gpfuse_io::model_file;
 
 use super::{Outcome, judged};
 use crate::args::InspectArgs;
 use crate::print;
 
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
-    let saved = model_file::load(&args.model)?;
-    let fitted = &saved.fitted;
+    let fitted = &model_file::load(&args.model)?;
     print::warn(&fitted.diagnostics.warnings);
     if args.json {
         print::json(&serde_json::json!({
-            "inputs": saved.inputs,
-            "target": saved.target,
+            "inputs": fitted.inputs(),
+            "target": fitted.target(),
             "settings": fitted.settings,
             "scaler": fitted.scaler,
             "basis": fitted.model.basis(),
             "diagnostics": fitted.diagnostics,
         }))?;
     } else {
-        print::lines(&describe(&saved)?)?;
+        print::lines(&describe(fitted)?)?;
     }
-    Ok(judged(&saved, args.strict))
+    Ok(judged(fitted, args.strict))
 }
 
-fn describe(saved: &Saved) -> anyhow::Result<Vec<String>> {
-    let fitted = &saved.fitted;
+fn describe(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
     let settings = &fitted.settings;
     let drawn = match settings.sampler.sampler {
         Sampler::Map => "the posterior mode".into(),
@@ -53,25 +52,25 @@ fn describe(saved: &Saved) -> anyhow::Result<Vec<String>> {
             "{} with {}: `{}` from {}",
             settings.method,
             print::count(fitted.model.experts(), "expert"),
-            saved.target,
-            saved.inputs.iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
+            fitted.target(),
+            fitted.inputs().iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
         ),
         basis(&fitted.model),
         format!("seed {}, {}, {} parameters", settings.sampler.seed, drawn, fitted.model.dim()),
         String::new(),
     ];
-    out.extend(experts(saved));
-    out.extend(print::table(&hyperparameters(saved)));
+    out.extend(experts(fitted));
+    out.extend(print::table(&hyperparameters(fitted)));
     out.push(String::new());
-    out.extend(approximation(saved)?);
+    out.extend(approximation(fitted)?);
     out.push(String::new());
     out.extend(print::diagnostics(&fitted.diagnostics));
     Ok(out)
 }
 
 /// What is known about given experts.
-fn experts(saved: &Saved) -> Vec<String> {
-    let mut out: Vec<String> = match &saved.fitted.experts {
+fn experts(fitted: &Fitted) -> Vec<String> {
+    let mut out: Vec<String> = match &fitted.experts {
         Experts::Learned => return Vec::new(),
         Experts::Named(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -81,7 +80,7 @@ fn experts(saved: &Saved) -> Vec<String> {
             let each = |(k, expert): (usize, &Expert)| {
                 let (gp, hyper) = (&expert.gp, expert.gp.hyper());
                 let ell = expert.columns.iter().zip(&hyper.ell);
-                let ell = ell.map(|(i, ell)| format!("{ell:.2} of `{}`", saved.inputs[*i]));
+                let ell = ell.map(|(i, ell)| format!("{ell:.2} of `{}`", fitted.inputs()[*i]));
                 format!(
                     "expert {}: {} kernel on {}; sd {:.2}, noise {:.3}, lengthscales {}",
                     k + 1,
@@ -95,15 +94,14 @@ fn experts(saved: &Saved) -> Vec<String> {
             experts.iter().enumerate().map(each).collect()
         }
     };
-    out.push(format!("weights learned from {}", print::count(saved.fitted.rows.len(), "row")));
+    out.push(format!("weights learned from {}", print::count(fitted.rows.len(), "row")));
     out.push(String::new());
     out
 }
 
 /// The error of the basis against its kernel, at the posterior median lengthscales of each
 /// bank.
-fn approximation(saved: &Saved) -> anyhow::Result<Vec<String>> {
-    let fitted = &saved.fitted;
+fn approximation(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
     let mut out = Vec::new();
     // Random features are the same everywhere; a Hilbert basis is worst at the data's edge.
     let edge: Vec<f64> = match fitted.model.basis() {
@@ -145,10 +143,9 @@ fn basis(model: &Model) -> String {
 
 /// Posterior mean and 90 % interval of variances and lengthscales, over all GPs of a bank, in
 /// scaled units: a label does not always mean the same expert.
-fn hyperparameters(saved: &Saved) -> Vec<Vec<String>> {
+fn hyperparameters(fitted: &Fitted) -> Vec<Vec<String>> {
     let head = ["hyperparameter (scaled units)", "mean", "5 %", "95 %"];
     let mut rows = vec![head.map(String::from).to_vec()];
-    let fitted = &saved.fitted;
     let draws = &fitted.draws;
     for part in fitted.model.layout().parts.iter().filter(|p| p.kind != Kind::Theta) {
         // The experts of a scale are given: each is known by its label.
@@ -170,7 +167,7 @@ fn hyperparameters(saved: &Saved) -> Vec<Vec<String>> {
                 }
             };
             let name = match part.kind {
-                Kind::Ell => format!("{} of `{}`", part.name, saved.inputs[i]),
+                Kind::Ell => format!("{} of `{}`", part.name, fitted.inputs()[i]),
                 Kind::Scale => match &fitted.experts {
                     Experts::Named(names) => format!("{} of `{}`", part.name, names[i]),
                     _ => format!("{} of expert {}", part.name, i + 1),

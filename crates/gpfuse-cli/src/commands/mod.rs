@@ -17,11 +17,10 @@ mod training;
 
 use std::path::Path;
 
-use gpfuse::baseline::Predictions;
-use gpfuse::fit::Experts;
+use gpfuse::{Data, Fitted};
 use gpfuse_io::atomic::AtomicFile;
-use gpfuse_io::model_file::{self, Saved};
-use gpfuse_io::table::Table;
+use gpfuse_io::model_file;
+use gpfuse_io::table::{Table, model_columns};
 
 use crate::args::Command;
 
@@ -53,45 +52,28 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
 }
 
 /// The outcome of a fit or of a look at one.
-fn judged(saved: &Saved, strict: bool) -> Outcome {
-    match strict && !saved.fitted.diagnostics.passed() {
+fn judged(fitted: &Fitted, strict: bool) -> Outcome {
+    match strict && !fitted.diagnostics.passed() {
         true => Outcome::Doubtful,
         false => Outcome::Done,
     }
 }
 
-/// Inputs of all rows, row-major, from the columns of a table.
-fn interleave(columns: &[Vec<f64>]) -> Vec<f64> {
-    let n = columns.first().map_or(0, Vec::len);
-    (0..n).flat_map(|r| columns.iter().map(move |c| c[r])).collect()
-}
-
-/// A model and the columns of a table that it needs.
+/// A model, and the rows of a table that it is asked about.
 struct Query {
-    saved: Saved,
-    table: Table,
-    /// Inputs, row-major.
-    x: Vec<f64>,
-    /// What experts made elsewhere say.
-    predictions: Option<Predictions>,
+    fitted: Fitted,
+    data: Data,
 }
 
 impl Query {
     /// Read a model, and its inputs and experts from a table; `with_target` its target too.
     fn read(model: &Path, data: &Path, with_target: bool) -> anyhow::Result<Query> {
-        let saved = model_file::load(model)?;
-        let names = match &saved.fitted.experts {
-            Experts::Named(names) => names.as_slice(),
-            _ => &[],
-        };
-        let columns = training::expert_columns(names);
-        let wanted =
-            saved.inputs.iter().chain(&columns).chain(with_target.then_some(&saved.target));
-        let wanted: Vec<&str> = wanted.map(String::as_str).collect();
+        let fitted = model_file::load(model)?;
+        let wanted = model_columns(&fitted, with_target);
+        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
         let table = Table::read(data, Some(&wanted))?;
-        let x = interleave(&table.columns[..saved.inputs.len()]);
-        let predictions = training::predictions(&table, names)?;
-        let outside = saved.fitted.outside(&x);
+        let data = table.data_for(&fitted)?;
+        let outside = fitted.outside(&data);
         if let Some(first) = outside.first() {
             crate::print::note(&format!(
                 "warning: `{}`: {} of {} rows (first: row {}) lie beyond the box of the model's \
@@ -103,12 +85,7 @@ impl Query {
                 first + 1
             ));
         }
-        Ok(Query { saved, table, x, predictions })
-    }
-
-    /// The target, if it was read.
-    fn target(&self) -> Option<&[f64]> {
-        self.table.column(&self.saved.target)
+        Ok(Query { fitted, data })
     }
 }
 

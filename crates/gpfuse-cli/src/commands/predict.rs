@@ -4,18 +4,15 @@ use std::path::Path;
 
 use anyhow::bail;
 use gpfuse::fit::Experts;
-use gpfuse::predict::{ExpertSummary, FusedBlock, Predictive};
+use gpfuse::predict::{ExpertSummary, Mixture};
 use gpfuse::random::{Purpose, stream};
 use gpfuse_io::table::CsvSink;
 
 use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
 use crate::args::PredictArgs;
 
-/// Rows that are predicted before any is written: memory does not grow with the table.
-const ROWS_AT_ONCE: usize = 8192;
-
-/// The most samples of a row.
-const MOST_SAMPLES: usize = 100_000;
+/// The largest number of samples of a row.
+const LARGEST_SAMPLE: usize = 100_000;
 
 /// The part of the draws that the weights' intervals hold.
 const WEIGHT_LEVEL: f64 = 0.9;
@@ -28,8 +25,8 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     if let Some(i) = (1..ps.len()).find(|i| ps[..*i].contains(&ps[*i])) {
         bail!("setting `quantiles`: {} stands twice: take one out", ps[i]);
     }
-    if args.samples > MOST_SAMPLES {
-        bail!("setting `samples`: {} is out of range: use 0 to {MOST_SAMPLES}", args.samples);
+    if args.samples > LARGEST_SAMPLE {
+        bail!("setting `samples`: {} is out of range: use 0 to {LARGEST_SAMPLE}", args.samples);
     }
     if let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) {
         refuse_same(&args.model, out)?;
@@ -38,43 +35,29 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     }
     let threads = threads(args.threads)?;
     let query = Query::read(&args.model, &args.data, args.density)?;
-    let saved = &query.saved;
-    let inputs = saved.inputs.len();
-    let y = if args.density { query.target() } else { None };
-    let predictor = saved.fitted.predictor();
-    let conditional = args.rao_blackwell.then(|| saved.fitted.conditional()).transpose()?;
-    let labels = match (&saved.fitted.experts, args.experts) {
+    let (fitted, data) = (&query.fitted, &query.data);
+    let y = if args.density { Some(data.y()?) } else { None };
+    let mut prediction = fitted.predict(data)?.on_threads(threads);
+    if args.rao_blackwell {
+        prediction = prediction.rao_blackwell()?;
+    }
+    let labels = match (&fitted.experts, args.experts) {
         (_, false) => Vec::new(),
         (Experts::Named(names), _) => names.clone(),
-        _ => (1..=saved.fitted.model.experts()).map(|k| format!("expert_{k}")).collect(),
+        _ => fitted.expert_names().iter().map(|k| format!("expert_{k}")).collect(),
     };
-    let each = labels.len();
-    let names = column_names(args, &saved.inputs, &labels);
+    let names = column_names(args, fitted.inputs(), &labels);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut sink = CsvSink::create(args.out.as_deref(), &names)?;
     let mut line = Vec::with_capacity(names.len());
-    for (part, x) in query.x.chunks(ROWS_AT_ONCE * inputs).enumerate() {
-        let first = part * ROWS_AT_ONCE;
-        let rows = saved.fitted.rows(x)?.numbered_from(first);
-        let own = first..first + rows.len();
-        let said = query.predictions.as_ref().map(|all| all.part(own)).transpose()?;
-        let given = saved.fitted.given(x, said.as_ref())?;
-        let given = given.as_ref();
-        let experts = match args.experts {
-            true => predictor.experts(&rows, given, WEIGHT_LEVEL, threads)?,
-            false => Vec::new(),
-        };
-        let own = |block: &FusedBlock| summaries(args, block, y);
-        let blocks = match &conditional {
-            Some(conditional) => conditional.at(&rows).blocks(threads, own)?,
-            None => predictor.at(&rows, given).blocks(threads, own)?,
-        };
-        let blocks: gpfuse::Result<Vec<_>> = blocks.into_iter().collect();
-        for (row, own) in blocks?.into_iter().flatten().enumerate() {
+    for chunk in prediction.chunks() {
+        let experts = if args.experts { chunk.weights(WEIGHT_LEVEL)? } else { Vec::new() };
+        let summaries = chunk.each(|row, density| summary(args, row, density, y))?;
+        for ((i, row), predicted) in chunk.rows().enumerate().zip(summaries) {
             line.clear();
-            line.extend_from_slice(&x[row * inputs..(row + 1) * inputs]);
-            line.extend(own);
-            experts[row * each..(row + 1) * each].iter().for_each(|e| line.extend(expert(e)));
+            line.extend_from_slice(data.row(row));
+            line.extend(predicted);
+            experts.get(i).into_iter().flatten().for_each(|e| line.extend(expert(e)));
             sink.row(&line)?;
         }
     }
@@ -102,25 +85,16 @@ fn column_names(args: &PredictArgs, inputs: &[String], experts: &[String]) -> Ve
     inputs.iter().map(input).chain(names.iter().cloned()).collect()
 }
 
-/// The predicted columns of each row of a block.
-fn summaries(
-    args: &PredictArgs,
-    block: &FusedBlock,
-    y: Option<&[f64]>,
-) -> gpfuse::Result<Vec<Vec<f64>>> {
-    (0..block.len())
-        .map(|r| {
-            let (row, density) = (block.first + r, block.row(r)?);
-            let mut out = vec![density.mean(), density.variance().sqrt()];
-            out.extend(density.quantiles(&args.quantiles));
-            if let Some(y) = y.map(|y| y[row]) {
-                out.extend([density.log_density(y), density.pit(y), density.crps(y)]);
-            }
-            let mut rng = stream(args.seed, Purpose::Predict, row as u64);
-            out.extend(density.sample_many(args.samples, &mut rng));
-            Ok(out)
-        })
-        .collect()
+/// The predicted columns of a row.
+fn summary(args: &PredictArgs, row: usize, density: &Mixture<'_>, y: Option<&[f64]>) -> Vec<f64> {
+    let mut out = vec![density.mean(), density.variance().sqrt()];
+    out.extend(density.quantiles(&args.quantiles));
+    if let Some(y) = y.map(|y| y[row]) {
+        out.extend([density.log_density(y), density.pit(y), density.crps(y)]);
+    }
+    let mut rng = stream(args.seed, Purpose::Predict, row as u64);
+    out.extend(density.sample_many(args.samples, &mut rng));
+    out
 }
 
 fn expert(e: &ExpertSummary) -> [f64; 5] {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::bail;
-use gpfuse::metrics::evaluate;
 use gpfuse::sweep::Key;
+use gpfuse::{Data, Fitted};
 use gpfuse_io::ledger::Folder;
-use gpfuse_io::model_file::{self, Saved};
+use gpfuse_io::model_file;
 use gpfuse_io::table::Table;
 use gpfuse_report::figure::Calibration;
 use gpfuse_report::page::{Page, model, sweep};
@@ -79,10 +79,10 @@ fn shown(
     best: bool,
     threads: usize,
 ) -> anyhow::Result<View> {
-    let saved = model_file::load(file)?;
-    let mut out = view(&saved, None, threads)?;
+    let fitted = model_file::load(file)?;
+    let mut out = view(&fitted, None, threads)?;
     if let (true, Some(path)) = (best, folder.data.get(&key.data)) {
-        match tested(&saved, path, key.split, threads) {
+        match tested(&fitted, path, key.split, threads) {
             Ok(found) => out.calibration = found,
             Err(e) => print::note(&format!("warning: no calibration: {e:#}")),
         }
@@ -92,7 +92,7 @@ fn shown(
 
 /// Calibration at the rows of a table that the column of a split marks.
 fn tested(
-    saved: &Saved,
+    fitted: &Fitted,
     path: &Path,
     split: usize,
     threads: usize,
@@ -103,7 +103,7 @@ fn tested(
         bail!("`{}`: has no column `{name}`, which marks test rows: add it", path.display());
     };
     let marked: Vec<bool> = marks.iter().map(|mark| *mark == 1.0).collect();
-    calibration(saved, &table, &marked, threads)
+    calibration(fitted, &table.data_for(fitted)?, &marked, threads)
 }
 
 fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
@@ -114,17 +114,12 @@ fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
             path.display()
         );
     }
-    let query = match &args.data {
-        Some(data) => Some(Query::read(path, data, true)?),
-        None => None,
-    };
-    let own;
-    let saved = match &query {
-        Some(query) => &query.saved,
-        None => {
-            own = model_file::load(path)?;
-            &own
+    let (fitted, data) = match &args.data {
+        Some(data) => {
+            let Query { fitted, data } = Query::read(path, data, true)?;
+            (fitted, Some(data))
         }
+        None => (model_file::load(path)?, None),
     };
     let out = args.out.clone().unwrap_or_else(|| beside(path));
     refuse_same(path, &out)?;
@@ -132,18 +127,11 @@ fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
         refuse_same(data, &out)?;
     }
     refuse_unwritable(&out)?;
-    let shown = view(saved, query.as_ref().map(|q| &q.table), threads)?;
-    let scores = match &query {
-        Some(query) => {
-            let (fitted, x) = (&saved.fitted, &query.x);
-            let (rows, given) = (fitted.rows(x)?, fitted.given(x, query.predictions.as_ref())?);
-            let y = query.target().unwrap_or_default();
-            Some(evaluate(&fitted.predictor().at(&rows, given.as_ref()), y, threads)?)
-        }
-        None => None,
-    };
+    let shown = view(&fitted, data.as_ref(), threads)?;
+    let evaluate = |data: &Data| fitted.predict(data)?.on_threads(threads).evaluate();
+    let scores = data.as_ref().map(evaluate).transpose()?;
     let scored = args.data.as_deref().zip(scores.as_ref());
-    let page = model::page(&model::Model { path, saved, view: &shown, scored });
+    let page = model::page(&model::Model { path, fitted: &fitted, view: &shown, scored });
     Ok((page, out, args.figures.clone()))
 }
 

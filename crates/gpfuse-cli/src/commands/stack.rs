@@ -1,22 +1,12 @@
 //! `gpfuse stack`: weights for experts made anywhere, from a table of their predictions.
 
-use std::path::Path;
-use std::time::Instant;
+use anyhow::bail;
+use gpfuse::Method;
 
-use anyhow::{anyhow, bail};
-use gpfuse::fit::stack;
-use gpfuse::model::Method;
-use gpfuse_io::model_file::{self, Saved, Training};
-use gpfuse_io::table::{Table, header};
-
-use super::checkpoint::{self, Subject};
-use super::fit::{report, watched};
-use super::training::{
-    expert_columns, expert_names, in_table, inputs, model_out, omega, predictions,
-};
-use super::{Outcome, interleave, judged};
+use super::Outcome;
+use super::fit::Job;
+use super::training::{Training, omega};
 use crate::args::StackArgs;
-use crate::progress::cancelled;
 
 pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
     if let Some(name) = args.options.about_experts() {
@@ -27,52 +17,16 @@ pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
     if method.learns_experts() {
         bail!("setting `method`: `{method}` learns experts of its own: use bhs or pbhs");
     }
-    if args.data == Path::new("-") {
-        bail!("`stack` reads its table twice and cannot read standard input: give a file");
+    let training = Training::with_experts(&args.data, args.inputs.as_deref(), &args.target)?;
+    let inputs = training.data.inputs();
+    options.experts = Some(training.data.experts().len());
+    let settings = options.check(inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    Job {
+        table: &args.data,
+        out: args.out.as_deref(),
+        checkpoint: args.checkpoint.as_deref(),
+        json: args.json,
+        strict: args.strict,
     }
-    let expert = |name: &str| name.starts_with("mean_") || name.starts_with("sd_");
-    let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, expert)?;
-    let names = expert_names(&args.data, &header(&args.data)?, &inputs)?;
-    options.experts = Some(names.len());
-    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
-    let out = model_out(args.out.as_deref(), &args.data)?;
-    let columns = expert_columns(&names);
-    let wanted = inputs.iter().chain([&args.target]).chain(&columns);
-    let wanted: Vec<&str> = wanted.map(String::as_str).collect();
-    let table = Table::read(&args.data, Some(&wanted))?;
-    let x = interleave(&table.columns[..inputs.len()]);
-    let y = table.column(&args.target).unwrap_or_default().to_vec();
-    let said = predictions(&table, &names)?.ok_or_else(|| anyhow!("there are no experts"))?;
-
-    let training = Training { x: &x, y: &y, predictions: Some(&said) };
-    let subject = Subject {
-        inputs: &inputs,
-        target: &args.target,
-        experts: &names,
-        assignment: None,
-        table: training,
-    };
-    let folder = args.checkpoint.as_deref();
-    let kept = checkpoint::open(folder, &settings, &subject)?;
-
-    let begun = Instant::now();
-    let fitted = watched(settings.method.name(), &settings, kept.as_ref(), |monitor| {
-        stack(&x, inputs.len(), &y, names, &said, &settings, monitor)
-    });
-    if checkpoint::stopped(folder, &fitted) {
-        return Ok(Outcome::Interrupted);
-    }
-    let fitted = fitted.map_err(|e| in_table(e, &table.path))?;
-    let saved = Saved { fitted, inputs, target: args.target.clone() };
-    let seconds = begun.elapsed().as_secs_f64();
-    model_file::save(&out, &saved, training)?;
-    if let Some(kept) = kept {
-        kept.remove();
-    }
-    report(&saved, &out, y.len(), seconds, args.json)?;
-    // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
-    if cancelled() && folder.is_none() {
-        return Ok(Outcome::Interrupted);
-    }
-    Ok(judged(&saved, args.strict))
+    .run(&training, &settings)
 }

@@ -3,44 +3,75 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use gpfuse::baseline::Predictions;
-use gpfuse_io::table::{Table, header};
+use gpfuse::Data;
+use gpfuse_io::table::{Table, data_columns};
 
-/// The input columns: those asked for, or all that are not otherwise used.
-pub(super) fn inputs(
-    data: &Path,
-    asked: Option<&[String]>,
-    target: &str,
-    used: impl Fn(&str) -> bool,
-) -> anyhow::Result<Vec<String>> {
-    let inputs = match asked {
-        Some(inputs) => inputs.to_vec(),
-        None if data == Path::new("-") => {
-            bail!("name the input columns of standard input with --inputs")
-        }
-        None => {
-            let all = header(data)?.into_iter();
-            let inputs: Vec<String> =
-                all.filter(|name| name.as_str() != target && !used(name)).collect();
+/// Rows of a table, and how the table is called in messages.
+pub(super) struct Training {
+    pub(super) data: Data,
+    pub(super) path: String,
+}
+
+impl Training {
+    /// The inputs asked for, or all columns but the target, and the target.
+    pub(super) fn read(
+        path: &Path,
+        asked: Option<&[String]>,
+        target: &str,
+    ) -> anyhow::Result<Training> {
+        Training::with(path, asked, target, |_, _| Ok(Vec::new()))
+    }
+
+    /// The same with what experts made elsewhere say, in columns `mean_NAME` and `sd_NAME`.
+    pub(super) fn with_experts(
+        path: &Path,
+        asked: Option<&[String]>,
+        target: &str,
+    ) -> anyhow::Result<Training> {
+        Training::with(path, asked, target, |header, inputs| expert_names(path, header, inputs))
+    }
+
+    fn with(
+        path: &Path,
+        asked: Option<&[String]>,
+        target: &str,
+        experts: impl FnOnce(&[String], Option<&[String]>) -> anyhow::Result<Vec<String>>,
+    ) -> anyhow::Result<Training> {
+        check_inputs(asked, target)?;
+        let (mut inputs, mut names) = (Vec::new(), Vec::new());
+        let table = Table::choose(path, |header| {
+            names = experts(header, asked)?;
+            let other = data_columns(&[], Some(target), &names);
+            inputs = match asked {
+                Some(inputs) => inputs.to_vec(),
+                None => header.iter().filter(|name| !other.contains(name)).cloned().collect(),
+            };
             if inputs.is_empty() {
                 bail!(
                     "`{}`: has no column besides the target `{target}`: add an input column",
-                    data.display()
+                    path.display()
                 );
             }
-            inputs
-        }
-    };
+            anyhow::Ok(data_columns(&inputs, Some(target), &names))
+        })?;
+        let data = table.data(&inputs, target, &names)?;
+        Ok(Training { data, path: table.path })
+    }
+}
+
+/// Refuse names of inputs that cannot be meant.
+fn check_inputs(asked: Option<&[String]>, target: &str) -> anyhow::Result<()> {
+    let Some(inputs) = asked else { return Ok(()) };
     if inputs.iter().any(|name| name == target) {
         bail!("column `{target}` is both target and input: take it out of --inputs");
     }
-    if asked.is_some() && inputs.iter().any(|name| name.trim().is_empty()) {
+    if inputs.iter().any(|name| name.trim().is_empty()) {
         bail!("--inputs has an empty name: separate the names by single commas");
     }
     if let Some(i) = (1..inputs.len()).find(|i| inputs[..*i].contains(&inputs[*i])) {
         bail!("column `{}` stands twice in --inputs: take one out", inputs[i]);
     }
-    Ok(inputs)
+    Ok(())
 }
 
 /// Base frequencies from a file, row-major, if there is one: a column for each input.
@@ -52,28 +83,23 @@ pub(super) fn omega(file: Option<&Path>, inputs: usize) -> anyhow::Result<Option
     if found != inputs {
         bail!("`{path}`: has {found} columns for {inputs} inputs: give one column per input");
     }
-    Ok(Some(super::interleave(&table.columns)))
-}
-
-/// The columns of some experts: means, then standard deviations.
-pub(super) fn expert_columns(names: &[String]) -> Vec<String> {
-    let means = names.iter().map(|name| format!("mean_{name}"));
-    means.chain(names.iter().map(|name| format!("sd_{name}"))).collect()
+    Ok(Some((0..table.rows).flat_map(|r| table.columns.iter().map(move |c| c[r])).collect()))
 }
 
 /// The names of the experts that a header has columns for, in their order; `inputs` are not
 /// looked at.
-pub(super) fn expert_names(
+fn expert_names(
     path: &Path,
     header: &[String],
-    inputs: &[String],
+    inputs: Option<&[String]>,
 ) -> anyhow::Result<Vec<String>> {
-    let free: Vec<&String> = header.iter().filter(|name| !inputs.contains(name)).collect();
+    let taken = |name: &&String| inputs.is_some_and(|inputs| inputs.contains(name));
+    let free: Vec<&String> = header.iter().filter(|name| !taken(name)).collect();
     let named = |start: &'static str| free.iter().filter_map(move |name| name.strip_prefix(start));
-    for (own, other) in [("mean_", "sd_"), ("sd_", "mean_")] {
-        if let Some(name) = named(own).find(|name| !named(other).any(|n| n == *name)) {
+    for (kind, other) in [("mean_", "sd_"), ("sd_", "mean_")] {
+        if let Some(name) = named(kind).find(|name| !named(other).any(|n| n == *name)) {
             bail!(
-                "`{}`: column `{own}{name}` has no partner `{other}{name}`: add it, or name the \
+                "`{}`: column `{kind}{name}` has no partner `{other}{name}`: add it, or name the \
                  inputs with --inputs if this is one",
                 path.display()
             );
@@ -87,29 +113,6 @@ pub(super) fn expert_names(
         );
     }
     Ok(names)
-}
-
-/// What the experts `names` say in a table; nothing where there are none.
-pub(super) fn predictions(table: &Table, names: &[String]) -> anyhow::Result<Option<Predictions>> {
-    if names.is_empty() {
-        return Ok(None);
-    }
-    let column = |kind: &str, name: &String| {
-        table.column(&format!("{kind}_{name}")).map(<[f64]>::to_vec).unwrap_or_default()
-    };
-    let mean: Vec<Vec<f64>> = names.iter().map(|name| column("mean", name)).collect();
-    let sd: Vec<Vec<f64>> = names.iter().map(|name| column("sd", name)).collect();
-    for (name, sd) in names.iter().zip(&sd) {
-        if let Some(row) = sd.iter().position(|sd| *sd <= 0.0) {
-            bail!(
-                "`{}`, row {}, column `sd_{name}`: {} is no standard deviation: it must be above 0",
-                table.path,
-                row + 1,
-                sd[row]
-            );
-        }
-    }
-    Predictions::new(mean, sd).map(Some).map_err(|e| in_table(e.into(), &table.path))
 }
 
 /// Trouble with the data names the table.

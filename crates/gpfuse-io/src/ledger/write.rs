@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use gpfuse::Fitted;
 use gpfuse::sweep::{Finished, Key};
 
 use super::folder::{model, settings};
@@ -10,7 +11,7 @@ use super::log::{self, Log};
 use super::{DATA, LedgerError, MODELS, RESULTS, ROWS, SETTINGS, results};
 use crate::atomic::{atomic_write, make_folder};
 use crate::claim::{claim, remove_leftovers};
-use crate::model_file::{self, Saved, Training};
+use crate::model_file;
 use crate::sweep_file::{SweepFile, difference};
 use crate::table::write_csv;
 use crate::words::{show, show_path};
@@ -85,13 +86,8 @@ impl Ledger {
     }
 
     /// Write the model of a cell. To be done before its row is recorded.
-    pub fn keep(
-        &self,
-        key: &Key,
-        saved: &Saved,
-        training: Training<'_>,
-    ) -> Result<(), LedgerError> {
-        Ok(model_file::save(&model(&self.folder, key), saved, training)?)
+    pub fn keep(&self, key: &Key, fitted: &Fitted) -> Result<(), LedgerError> {
+        Ok(model_file::save(&model(&self.folder, key), fitted)?)
     }
 
     /// Write the sorted table; returns its path.

@@ -102,7 +102,7 @@ mod tests {
         let mut rows = tree();
         let observed = rows.groups.iter_mut().find(|g| g.name == "observed_data").unwrap();
         observed.dims[0].1 = usize::MAX;
-        assert_eq!(read(&rows).unwrap().fitted.rows.len(), 14);
+        assert_eq!(read(&rows).unwrap().rows.len(), 14);
         let settings = |from: &'static str, to: &'static str| {
             move |tree: &mut Tree| match data(tree, "gpfuse", "settings") {
                 Data::Str(text) => text[0] = text[0].replacen(from, to, 1),

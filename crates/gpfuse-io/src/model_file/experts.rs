@@ -6,6 +6,8 @@
 //! one after the other, `expert_rows` of them each. An input that an expert does not see has
 //! lengthscale 0.
 
+use std::sync::Arc;
+
 use gpfuse::experts::Expert;
 use gpfuse::fit::{Experts, Fitted};
 use gpfuse::gp::{Gp, Hyper};
@@ -116,16 +118,16 @@ pub(super) fn read(
         let gp = gp.map_err(|e| format!("expert {}: {e}", k + 1))?;
         experts.push(Expert { gp, columns });
     }
-    Ok((Experts::Trained(experts), rows))
+    Ok((Experts::Trained(Arc::new(experts)), rows))
 }
 
 #[cfg(test)]
 mod tests {
-    use gpfuse::fit::{BasisChoice, FitSettings, fit};
-    use gpfuse::infer::{Quiet, Settings};
-    use gpfuse::model::Method;
+    use gpfuse::fit::BasisChoice;
+    use gpfuse::infer::Settings;
+    use gpfuse::{Data, FitSettings, Fitted, Method, fit};
 
-    use crate::model_file::{Saved, Training, load, save};
+    use crate::model_file::{load, save};
 
     /// Weights on the exact basis have noise of their own at new rows, which is the same after the
     /// file, although variances and lengthscales have lost their last bits in it.
@@ -144,13 +146,13 @@ mod tests {
             sampler,
             ..FitSettings::default()
         };
-        let fitted = fit(&x, 3, &y, &settings.check().unwrap(), &Quiet).unwrap();
-        let inputs = ["a", "b", "c"].map(String::from).to_vec();
-        let saved = Saved { fitted, inputs, target: "y".into() };
-        save(&path, &saved, Training { x: &x, y: &y, predictions: None }).unwrap();
-        let (new, outcome) = ([0.3, -0.2, 0.9, 0.1, 0.1, -0.5], [0.5, 0.2]);
-        let said = |s: &Saved| s.fitted.evaluate(&new, None, &outcome).unwrap().nlpd.value;
-        let (before, after) = (said(&saved), said(&load(&path).unwrap()));
+        let rows = Data::new(x, 3).unwrap().with_target(y).unwrap();
+        let fitted = fit(&rows, &settings).unwrap();
+        save(&path, &fitted).unwrap();
+        let new = Data::new(vec![0.3, -0.2, 0.9, 0.1, 0.1, -0.5], 3).unwrap();
+        let new = new.with_target(vec![0.5, 0.2]).unwrap();
+        let nlpd = |fitted: &Fitted| fitted.evaluate(&new).unwrap().nlpd.value;
+        let (before, after) = (nlpd(&fitted), nlpd(&load(&path).unwrap()));
         assert!((before - after).abs() < 1e-9, "{before}, {after}");
     }
 }

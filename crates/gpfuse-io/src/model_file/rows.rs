@@ -1,51 +1,45 @@
 //! The training rows in a model file, in the user's units: the target in `observed_data` and the
 //! inputs in `constant_data`, where ArviZ looks for them.
 
-use gpfuse::model::Observed as Rows;
-use gpfuse::scale::Scaler;
+use gpfuse::Data as Rows;
 
-use super::{Reader, Saved, group, index, var, variable};
+use super::{Reader, group, index, var, variable};
 use crate::nc::{Data, Group, Tree};
 
 /// Both groups.
-pub(super) fn write(saved: &Saved, x: &[f64], y: &[f64]) -> [Group; 2] {
-    let n = y.len();
-    let observed =
-        vec![index("row", n), var(&variable(&saved.target), &["row"], Data::F64(y.to_vec()))];
+pub(super) fn write(rows: &Rows) -> [Group; 2] {
+    let n = rows.len();
+    let y = rows.y().unwrap_or_default().to_vec();
+    let observed = vec![index("row", n), var(&variable(rows.target()), &["row"], Data::F64(y))];
     let constant = vec![
         index("row", n),
-        var("input", &["input"], Data::Str(saved.inputs.clone())),
-        var("x", &["row", "input"], Data::F64(x.to_vec())),
+        var("input", &["input"], Data::Str(rows.inputs().to_vec())),
+        var("x", &["row", "input"], Data::F64(rows.x().to_vec())),
     ];
     [
         group("observed_data", &[("row", n)], observed),
-        group("constant_data", &[("row", n), ("input", saved.inputs.len())], constant),
+        group("constant_data", &[("row", n), ("input", rows.inputs().len())], constant),
     ]
 }
 
-/// The rows on the model's scale, to the bit as the fit had them.
-pub(super) fn read(tree: &Tree, target: &str, scaler: &Scaler) -> Result<Rows, String> {
-    let y = Reader::of(tree, "observed_data")?.numbers(&variable(target))?;
-    let x = Reader::of(tree, "constant_data")?.numbers("x")?;
-    let inputs = scaler.inputs.len();
-    if x.len() != y.len() * inputs {
-        return Err("its training rows do not fit its inputs".into());
-    }
-    let y: Vec<f64> = y.iter().map(|v| scaler.target.apply(*v)).collect();
-    Rows::new(&scaler.scale_inputs(x), inputs, &y).map_err(|e| format!("its training rows: {e}"))
+/// The rows by the names of their inputs and target.
+pub(super) fn read(tree: &Tree, inputs: Vec<String>, target: &str) -> Result<Rows, String> {
+    let y = Reader::of(tree, "observed_data")?.numbers(&variable(target))?.to_vec();
+    let x = Reader::of(tree, "constant_data")?.numbers("x")?.to_vec();
+    let rows =
+        Rows::new(x, inputs.len()).and_then(|rows| rows.with_target(y)?.named(inputs, target));
+    rows.map_err(|e| format!("its training rows: {e}"))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use gpfuse::fit::{FitSettings, fit};
-    use gpfuse::infer::{Quiet, Settings};
-    use gpfuse::metrics::evaluate;
-    use gpfuse::model::Method;
+    use gpfuse::infer::Settings;
+    use gpfuse::{FitSettings, Fitted, Method, fit};
 
     use super::*;
-    use crate::model_file::{Training, load, save};
+    use crate::model_file::{load, save};
 
     /// A model predicts from its rows as it did before it was saved, also where their target has
     /// the name of a coordinate.
@@ -56,21 +50,21 @@ mod tests {
         let sampler = Settings { chains: 2, warmup: 20, draws: 5, ..Settings::default() };
         let settings =
             FitSettings { method: Method::Het, size: Some(6), sampler, ..FitSettings::default() };
-        let fitted = fit(&x, 1, &y, &settings.check().unwrap(), &Quiet).unwrap();
-        let saved = Saved { fitted, inputs: vec!["x".into()], target: "row".into() };
+        let rows = Rows::new(x, 1).unwrap().with_target(y).unwrap();
+        let rows = rows.named(vec!["x".into()], "row").unwrap();
+        let fitted = fit(&rows, &settings).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.nc");
-        save(&path, &saved, Training { x: &x, y: &y, predictions: None }).unwrap();
+        save(&path, &fitted).unwrap();
         let again = load(&path).unwrap();
-        let bits = |saved: &Saved| {
-            let rows = &saved.fitted.data.as_ref().unwrap().rows;
-            (0..rows.len()).flat_map(|r| rows.row(r).map(f64::to_bits)).collect::<Vec<u64>>()
+        let bits = |rows: &Rows| -> Vec<u64> {
+            rows.x().iter().chain(rows.y().unwrap()).map(|v| v.to_bits()).collect()
         };
-        assert_eq!(bits(&again), bits(&saved));
-        let nlpd = |saved: &Saved| {
-            let (fitted, at) = (&saved.fitted, saved.fitted.rows(&x).unwrap());
-            evaluate(&fitted.conditional().unwrap().at(&at), &y, 1).unwrap().nlpd.value
+        assert_eq!(bits(&again.data), bits(&rows));
+        let nlpd = |fitted: &Fitted| {
+            let prediction = fitted.predict(&rows).unwrap().rao_blackwell().unwrap();
+            prediction.evaluate().unwrap().nlpd.value
         };
-        assert!((nlpd(&again) - nlpd(&saved)).abs() < 1e-9);
+        assert!((nlpd(&again) - nlpd(&fitted)).abs() < 1e-9);
     }
 }

@@ -22,19 +22,12 @@ pub(super) fn read(stats: &Reader<'_>, draws: Draws) -> Result<Draws, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use gpfuse::diagnose::Combine;
-    use gpfuse::fit::{BasisChoice, FitSettings, fit};
-    use gpfuse::infer::{Quiet, Settings};
-    use gpfuse::model::Method;
+    use gpfuse::fit::BasisChoice;
+    use gpfuse::infer::Settings;
+    use gpfuse::{Data, FitSettings, Fitted, Method, fit};
 
-    use crate::model_file::{Saved, Training, load, save};
-
-    fn through(path: &Path, saved: &Saved, x: &[f64], y: &[f64]) -> Saved {
-        save(path, saved, Training { x, y, predictions: None }).unwrap();
-        load(path).unwrap()
-    }
+    use crate::model_file::{load, save};
 
     /// Weights, how they came about and what they do to a prediction are the same to the bit; a
     /// fit without weights has none when it comes back.
@@ -44,6 +37,7 @@ mod tests {
         let path = folder.path().join("m.nc");
         let x: Vec<f64> = (0..40).map(|i| 0.25 * f64::from(i)).collect();
         let y: Vec<f64> = x.iter().map(|x| (2.0 * x).sin() + 0.1 * (9.0 * x).cos()).collect();
+        let rows = Data::new(x, 1).unwrap().with_target(y).unwrap();
         let short = Settings {
             warmup: 40,
             draws: 30,
@@ -61,24 +55,23 @@ mod tests {
                 combine: how,
                 ..FitSettings::default()
             };
-            let fitted = fit(&x, 1, &y, &settings.check().unwrap(), &Quiet).unwrap();
+            let fitted = fit(&rows, &settings).unwrap();
             let weighted = how == Combine::Stack;
             assert_eq!(fitted.draws.weights().is_some(), weighted);
             assert_eq!(fitted.diagnostics.combined.is_some(), weighted);
-            let saved = Saved { fitted, inputs: vec!["x".into()], target: "y".into() };
-            let back = through(&path, &saved, &x, &y);
-            assert_eq!(back.fitted.settings, saved.fitted.settings);
-            assert_eq!(back.fitted.draws.weights(), saved.fitted.draws.weights());
-            assert_eq!(back.fitted.diagnostics.combined, saved.fitted.diagnostics.combined);
-            let said = |s: &Saved| s.fitted.evaluate(&x, None, &y).unwrap().nlpd;
-            let (a, b) = (said(&back), said(&saved));
+            save(&path, &fitted).unwrap();
+            let back = load(&path).unwrap();
+            assert_eq!(back.settings, fitted.settings);
+            assert_eq!(back.draws.weights(), fitted.draws.weights());
+            assert_eq!(back.diagnostics.combined, fitted.diagnostics.combined);
+            let nlpd = |fitted: &Fitted| fitted.evaluate(&rows).unwrap().nlpd;
+            let (a, b) = (nlpd(&back), nlpd(&fitted));
             // Parameters are stored on their natural scale, which costs their last bits.
             assert!((a.value - b.value).abs() < 1e-9, "{a:?}, {b:?}");
             if weighted {
-                let equal = [1.0; 3];
-                let mut other = saved.clone();
-                other.fitted.draws = other.fitted.draws.weighted(&equal).unwrap();
-                assert!((said(&other).value - b.value).abs() > 1e-6, "weights change nothing");
+                let equal = fitted.draws.clone().weighted(&[1.0; 3]).unwrap();
+                let other = fitted.with_draws(equal);
+                assert!((nlpd(&other).value - b.value).abs() > 1e-6, "weights change nothing");
             }
         }
     }

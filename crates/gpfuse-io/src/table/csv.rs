@@ -32,7 +32,31 @@ impl Text<'_> {
     ) -> Result<Table, TableError> {
         let mut rows = Rows::new(self, input);
         let header = self.names(&mut rows)?;
-        let at = self.choose(&header, wanted)?;
+        self.numbers(rows, &header, wanted)
+    }
+
+    /// Reads the columns that are chosen when the names of all are known.
+    pub(super) fn choosing<E: From<TableError>>(
+        &self,
+        input: &mut dyn Read,
+        choose: impl FnOnce(&[String]) -> Result<Vec<String>, E>,
+    ) -> Result<Table, E> {
+        let mut rows = Rows::new(self, input);
+        let header = self.names(&mut rows)?;
+        self.choose(&header, Some(&[]))?;
+        let wanted = choose(&header)?;
+        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        Ok(self.numbers(rows, &header, Some(&wanted))?)
+    }
+
+    /// Reads the wanted columns of the rows below the header.
+    fn numbers(
+        &self,
+        mut rows: Rows<'_>,
+        header: &[String],
+        wanted: Option<&[&str]>,
+    ) -> Result<Table, TableError> {
+        let at = self.choose(header, wanted)?;
         let mut columns = vec![Vec::new(); at.len()];
         let mut row = 0;
         while rows.next()? {

@@ -69,6 +69,12 @@ pub enum TableError {
     /// No value.
     #[error("{place}: no value: fill it in or remove the row")]
     NoValue { place: Place },
+    /// Not positive where an expert's spread belongs.
+    #[error("{place}: {value} is no standard deviation: it must be above 0")]
+    Sd { place: Place, value: f64 },
+    /// Numbers that the library has no use for.
+    #[error("`{path}`: {problem}")]
+    Data { path: String, problem: String },
     /// NaN, infinite, or beyond the range of a double.
     #[error("{place}: `{value}` is not a finite number: replace it or remove the row")]
     NonFinite { place: Place, value: String },

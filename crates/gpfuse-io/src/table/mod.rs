@@ -1,6 +1,7 @@
 //! Tables of numbers with named columns, read from CSV or Parquet and written as CSV.
 
 mod csv;
+mod data;
 mod error;
 #[cfg(feature = "parquet")]
 mod footer;
@@ -30,6 +31,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+pub use self::data::{data_columns, model_columns};
 pub use self::error::TableError;
 pub use self::write::{CsvSink, write_csv};
 
@@ -66,6 +68,26 @@ impl Table {
         }
     }
 
+    /// Reads the columns that are chosen when the names of all are known. The file is opened once,
+    /// so that a pipe will do.
+    pub fn choose<E: From<TableError>>(
+        path: &Path,
+        choose: impl FnOnce(&[String]) -> Result<Vec<String>, E>,
+    ) -> Result<Self, E> {
+        let source = Source::open(path)?;
+        match source.kind {
+            Kind::Text { mut input, gzip, separator } => {
+                csv::Text { path: &source.path, gzip, separator }.choosing(&mut input, choose)
+            }
+            Kind::Parquet(file) => {
+                let again = file.try_clone().map_err(|cause| failure(&source.path, &cause))?;
+                let wanted = choose(&parquet::header(&source.path, again)?)?;
+                let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+                Ok(parquet::read(&source.path, file, Some(&wanted))?)
+            }
+        }
+    }
+
     /// The column called `name`.
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         let at = self.names.iter().position(|known| known == name)?;
@@ -73,7 +95,7 @@ impl Table {
     }
 }
 
-/// The column names of the file, without its rows. Not for `-`, which can be read only once.
+/// The column names of the file, without its rows.
 pub fn header(path: &Path) -> Result<Vec<String>, TableError> {
     let source = Source::open(path)?;
     match source.kind {

@@ -1,15 +1,13 @@
 //! One input: predictions, experts and draws along it.
 
 use anyhow::Result;
-use gpfuse::fit::Experts as Kept;
-use gpfuse::model::Given;
+use gpfuse::fit::{Experts as Kept, Located};
 use gpfuse::pool::Pool;
 use gpfuse::predict::{ExpertSummary, FusedBlock, Predictive as _, Predictor};
-use gpfuse::rows::Rows;
-use gpfuse_io::model_file::Saved;
+use gpfuse::{Data, Fitted};
 
-use super::known::Known;
 use super::pick;
+use super::training::{order, sorted};
 use crate::figure::{Band, Drawn, Draws, Experts, Heat, Labels, Predictive, most};
 
 /// Places of a curve.
@@ -25,25 +23,23 @@ const HEAT_DRAWS: usize = 400;
 /// Places along the input, and what given experts say there.
 pub(super) struct Places {
     pub(super) x: Vec<f64>,
-    rows: Rows,
-    given: Option<Given>,
+    at: Located,
 }
 
 impl Places {
-    pub(super) fn new(saved: &Saved, known: &Known) -> Result<Places> {
-        let fitted = &saved.fitted;
-        let given = fitted.given(&known.x, known.predictions.as_ref())?;
-        Ok(Places { rows: fitted.rows(&known.x)?, given, x: known.x.clone() })
+    pub(super) fn new(fitted: &Fitted, data: &Data) -> Result<Places> {
+        let at = fitted.locate(data, 0..data.len())?;
+        Ok(Places { x: data.x().to_vec(), at })
     }
 
     /// A grid over the range of some rows. Experts made elsewhere speak only at the rows
     /// themselves.
-    pub(super) fn along(saved: &Saved, range: &Known) -> Result<Places> {
-        if range.predictions.is_some() {
-            return Places::new(saved, &range.pick(&range.order())?);
+    pub(super) fn along(fitted: &Fitted, range: &Data) -> Result<Places> {
+        if range.predictions().is_some() {
+            return Places::new(fitted, &range.pick(&order(range))?);
         }
-        let sorted = range.sorted(0);
-        Places::new(saved, &grid(sorted[0], sorted[sorted.len() - 1], POINTS))
+        let sorted = sorted(range, 0);
+        Places::new(fitted, &grid(sorted[0], sorted[sorted.len() - 1], POINTS)?)
     }
 
     /// Call `each` for the predictive density at every place.
@@ -56,20 +52,19 @@ impl Places {
         let block = |b: &FusedBlock| -> gpfuse::Result<Vec<T>> {
             (0..b.len()).map(|r| Ok(each(b.row(r)?))).collect()
         };
-        let blocks = predictor.at(&self.rows, self.given.as_ref()).blocks(threads, block)?;
+        let blocks = predictor.at(&self.at.rows, self.at.given.as_ref()).blocks(threads, block)?;
         Ok(blocks.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     fn experts(&self, predictor: &Predictor, threads: usize) -> Result<Vec<ExpertSummary>> {
-        Ok(predictor.experts(&self.rows, self.given.as_ref(), LEVEL, threads)?)
+        Ok(predictor.experts(&self.at.rows, self.at.given.as_ref(), LEVEL, threads)?)
     }
 }
 
 /// Equal steps between two values of the only input.
-fn grid(low: f64, high: f64, points: usize) -> Known {
+fn grid(low: f64, high: f64, points: usize) -> Result<Data> {
     let step = (high - low) / (points - 1) as f64;
-    let x = (0..points).map(|i| low + step * i as f64).collect();
-    Known { x, y: vec![0.0; points], predictions: None, inputs: 1 }
+    Ok(Data::new((0..points).map(|i| low + step * i as f64).collect(), 1)?)
 }
 
 /// Mean and central interval of the predictions at some places.
@@ -90,27 +85,27 @@ pub(super) fn band(
 }
 
 /// The titles come later, with the name of the model.
-fn labels(saved: &Saved) -> Labels {
-    Labels::new("", &saved.inputs[0], &saved.target)
+fn labels(fitted: &Fitted) -> Labels {
+    Labels::new("", &fitted.inputs()[0], fitted.target())
 }
 
 /// The predictions of a model, with `data` before them.
 pub(super) fn predictive(
-    saved: &Saved,
+    fitted: &Fitted,
     places: &Places,
-    data: &Known,
+    data: &Data,
     threads: usize,
 ) -> Result<Predictive> {
-    let band = band(places, &saved.fitted.predictor(), "", threads)?;
-    let ends = band.low.iter().chain(&band.high).chain(&data.y).copied();
-    let density = match places.given.is_some() && data.predictions.is_some() {
+    let band = band(places, &fitted.predictor(), "", threads)?;
+    let ends = band.low.iter().chain(&band.high).chain(data.y()?).copied();
+    let density = match data.predictions().is_some() {
         // Not on an even grid.
         true => None,
-        false => Some(heat(saved, places, most(ends), threads)?),
+        false => Some(heat(fitted, places, most(ends), threads)?),
     };
     Ok(Predictive {
-        labels: labels(saved),
-        data: data.x.iter().copied().zip(data.y.iter().copied()).collect(),
+        labels: labels(fitted),
+        data: data.x().iter().copied().zip(data.y()?.iter().copied()).collect(),
         x: places.x.clone(),
         methods: vec![band],
         level: LEVEL,
@@ -118,7 +113,7 @@ pub(super) fn predictive(
     })
 }
 
-fn heat(saved: &Saved, places: &Places, range: (f64, f64), threads: usize) -> Result<Heat> {
+fn heat(fitted: &Fitted, places: &Places, range: (f64, f64), threads: usize) -> Result<Heat> {
     let margin = 0.05 * (range.1 - range.0);
     let centres = |low: f64, high: f64, n: usize| -> Vec<f64> {
         (0..n).map(|i| low + (high - low) * (i as f64 + 0.5) / n as f64).collect()
@@ -126,42 +121,41 @@ fn heat(saved: &Saved, places: &Places, range: (f64, f64), threads: usize) -> Re
     let (first, last) = (places.x[0], places.x[places.x.len() - 1]);
     let x = centres(first, last, CELLS.0);
     let y = centres(range.0 - margin, range.1 + margin, CELLS.1);
-    let known = Known { y: vec![0.0; x.len()], x: x.clone(), predictions: None, inputs: 1 };
-    let predictor = pick::thinned(&saved.fitted, HEAT_DRAWS)?;
+    let predictor = pick::thinned(fitted, HEAT_DRAWS)?;
     let each = |m: gpfuse::predict::Mixture<'_>| -> Vec<f64> {
         y.iter().map(|y| m.log_density(*y).exp()).collect()
     };
-    let columns = Places::new(saved, &known)?.densities(&predictor, threads, each)?;
+    let columns =
+        Places::new(fitted, &Data::new(x.clone(), 1)?)?.densities(&predictor, threads, each)?;
     Ok(Heat { x, density: columns.concat(), y })
 }
 
 /// What is said about which draws are shown, and the chain that they are of; none where experts
 /// are given, whose labels mean the same in all chains.
-fn one_chain(saved: &Saved) -> Option<(usize, String)> {
-    let draws = &saved.fitted.draws;
-    if !matches!(saved.fitted.experts, Kept::Learned) || draws.chains().len() < 2 {
+fn one_chain(fitted: &Fitted) -> Option<(usize, String)> {
+    let draws = &fitted.draws;
+    if !matches!(fitted.experts, Kept::Learned) || draws.chains().len() < 2 {
         return None;
     }
     let (best, chains) = (pick::best(draws), draws.chains().len());
     Some((best, format!("chain {} of {chains}, as labels can differ between chains", best + 1)))
 }
 
-fn names(saved: &Saved) -> Vec<String> {
-    match &saved.fitted.experts {
+fn names(fitted: &Fitted) -> Vec<String> {
+    match &fitted.experts {
         Kept::Named(names) => names.clone(),
-        _ => (1..=saved.fitted.model.experts()).map(|k| format!("expert {k}")).collect(),
+        _ => (1..=fitted.model.experts()).map(|k| format!("expert {k}")).collect(),
     }
 }
 
 /// The experts and their weights.
-pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<Experts> {
-    let fitted = &saved.fitted;
-    let (predictor, note) = match one_chain(saved) {
+pub(super) fn experts(fitted: &Fitted, places: &Places, threads: usize) -> Result<Experts> {
+    let (predictor, note) = match one_chain(fitted) {
         Some((chain, note)) => (pick::alone(fitted, chain)?, note),
-        None => (fitted.predictor(), String::new()),
+        None => (fitted.predictor_of(&fitted.draws), String::new()),
     };
     let all = places.experts(&predictor, threads)?;
-    let (names, k) = (names(saved), fitted.model.experts());
+    let (names, k) = (names(fitted), fitted.model.experts());
     let band = |e: usize, of: &dyn Fn(&ExpertSummary) -> [f64; 3]| {
         let own: Vec<[f64; 3]> = all.iter().skip(e).step_by(k).map(of).collect();
         let [centre, low, high] = [0, 1, 2].map(|i| own.iter().map(|v| v[i]).collect());
@@ -171,7 +165,7 @@ pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<
     let weight = |s: &ExpertSummary| [s.weight.mean, s.weight.low, s.weight.high];
     let free = if fitted.model.pool() == Pool::Linear { "weight" } else { "weight (power)" };
     Ok(Experts {
-        labels: labels(saved),
+        labels: labels(fitted),
         x: places.x.clone(),
         means: (0..k).map(|e| band(e, &mean)).collect(),
         weights: (0..k).map(|e| band(e, &weight)).collect(),
@@ -181,14 +175,19 @@ pub(super) fn experts(saved: &Saved, places: &Places, threads: usize) -> Result<
 }
 
 /// Some draws of the experts.
-pub(super) fn draws(saved: &Saved, places: &Places, data: &Known, threads: usize) -> Result<Draws> {
-    let (fitted, k) = (&saved.fitted, saved.fitted.model.experts());
-    let (singles, note) = match one_chain(saved) {
+pub(super) fn draws(
+    fitted: &Fitted,
+    places: &Places,
+    data: &Data,
+    threads: usize,
+) -> Result<Draws> {
+    let (fitted, k) = (fitted, fitted.model.experts());
+    let (singles, note) = match one_chain(fitted) {
         Some((chain, note)) => (pick::single(fitted, chain, SHOWN)?, format!("; {note}")),
         None => (pick::singles(fitted, SHOWN)?, String::new()),
     };
     let mut experts: Vec<(String, Vec<Drawn>)> =
-        names(saved).into_iter().map(|name| (name, Vec::new())).collect();
+        names(fitted).into_iter().map(|name| (name, Vec::new())).collect();
     for predictor in &singles {
         let all = places.experts(predictor, threads)?;
         for (e, (_, drawn)) in experts.iter_mut().enumerate() {
@@ -199,10 +198,10 @@ pub(super) fn draws(saved: &Saved, places: &Places, data: &Known, threads: usize
         }
     }
     Ok(Draws {
-        labels: labels(saved),
+        labels: labels(fitted),
         x: places.x.clone(),
         experts,
-        data: data.x.iter().copied().zip(data.y.iter().copied()).collect(),
+        data: data.x().iter().copied().zip(data.y()?.iter().copied()).collect(),
         note: format!("{} draws; the wider the line, the larger the weight{note}", singles.len()),
     })
 }

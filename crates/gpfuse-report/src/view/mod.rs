@@ -2,19 +2,16 @@
 
 mod along;
 mod curves;
-mod known;
 mod pick;
 mod title;
 mod traces;
+mod training;
 
 use anyhow::Result;
 use gpfuse::fit::Experts as Kept;
-use gpfuse::predict::{FusedBlock, Predictive as _};
-use gpfuse_io::model_file::Saved;
-use gpfuse_io::table::Table;
+use gpfuse::{Data, Fitted};
 
 use self::curves::Places;
-use self::known::Known;
 use crate::figure::{self, Calibration, Chains, Draws, Effects, Experts, Predictive, Scene};
 
 /// The figures of one model; those that cannot be had are none, and `omitted` says why.
@@ -38,24 +35,22 @@ pub struct View {
     pub omitted: Vec<String>,
 }
 
-/// Gather what figures show of a model. The table, which holds the model's inputs and target, and
-/// the columns of experts made elsewhere, is the one that calibration is judged on; without it,
-/// the rows of the fit are shown as far as they are with the model.
-pub fn view(saved: &Saved, table: Option<&Table>, threads: usize) -> Result<View> {
-    let table = table.map(|table| Known::of_table(saved, table)).transpose()?;
-    let training = Known::of_training(saved);
-    let elsewhere = matches!(saved.fitted.experts, Kept::Named(_));
+/// Gather what figures show of a model. Rows with known targets are those that calibration is
+/// judged on; without them, the rows of the fit are shown as far as they are with the model.
+pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View> {
+    let training = training::training(fitted)?;
+    let elsewhere = matches!(fitted.experts, Kept::Named(_));
     let mut out = View::default();
     // Where the model is looked at, and the data that are shown with it.
-    let region = if elsewhere { table.as_ref() } else { training.as_ref().or(table.as_ref()) };
-    let shown = table.as_ref().or(region);
+    let region = if elsewhere { data } else { training.as_ref().or(data) };
+    let shown = data.or(region);
     match (region, shown) {
-        (Some(region), Some(shown)) if saved.inputs.len() == 1 => {
-            let places = Places::along(saved, region)?;
-            out.predictive = Some(curves::predictive(saved, &places, shown, threads)?);
-            if saved.fitted.model.experts() > 1 {
-                out.experts = Some(curves::experts(saved, &places, threads)?);
-                out.draws = Some(curves::draws(saved, &places, shown, threads)?);
+        (Some(region), Some(shown)) if fitted.inputs().len() == 1 => {
+            let places = Places::along(fitted, region)?;
+            out.predictive = Some(curves::predictive(fitted, &places, shown, threads)?);
+            if fitted.model.experts() > 1 {
+                out.experts = Some(curves::experts(fitted, &places, threads)?);
+                out.draws = Some(curves::draws(fitted, &places, shown, threads)?);
             }
         }
         (Some(_), _) if elsewhere => out.omitted.push(
@@ -64,8 +59,8 @@ pub fn view(saved: &Saved, table: Option<&Table>, threads: usize) -> Result<View
                 .into(),
         ),
         (Some(region), _) => {
-            out.slices = Some(along::slices(saved, region, threads)?);
-            out.partial = Some(along::partial(saved, region, threads)?);
+            out.slices = Some(along::slices(fitted, region, threads)?);
+            out.partial = Some(along::partial(fitted, region, threads)?);
         }
         (None, _) if elsewhere => out.omitted.push(
             "Predictions: the experts were made elsewhere, so this needs the table with their \
@@ -78,45 +73,38 @@ pub fn view(saved: &Saved, table: Option<&Table>, threads: usize) -> Result<View
                 .into(),
         ),
     }
-    match &table {
-        Some(table) => out.calibration = Some(calibrated(saved, table, threads)?),
+    match data {
+        Some(data) => out.calibration = Some(calibrated(fitted, data, threads)?),
         None => out
             .omitted
             .push("Calibration: this needs a table with targets, best of new rows.".into()),
     }
-    match saved.fitted.draws.per_chain() > 1 {
-        true => out.chains = Some(traces::chains(saved, region)?),
+    match fitted.draws.per_chain() > 1 {
+        true => out.chains = Some(traces::chains(fitted, region)?),
         false => out.omitted.push("Chains: there is a single draw.".into()),
     }
-    Ok(out.called(title::words(saved.fitted.settings.method)))
+    Ok(out.called(title::words(fitted.settings.method)))
 }
 
-/// Judge the calibration of a model at some rows of a table, which holds its inputs and target;
-/// none where no row is marked. It has no title yet.
+/// Judge the calibration of a model at the marked rows; none where no row is marked. It has no
+/// title yet.
 pub fn calibration(
-    saved: &Saved,
-    table: &Table,
+    fitted: &Fitted,
+    data: &Data,
     marked: &[bool],
     threads: usize,
 ) -> Result<Option<Calibration>> {
-    let known = Known::of_table(saved, table)?;
-    let rows: Vec<usize> = (0..table.rows).filter(|r| marked.get(*r) == Some(&true)).collect();
+    let rows: Vec<usize> = (0..data.len()).filter(|r| marked.get(*r) == Some(&true)).collect();
     match rows.is_empty() {
         true => Ok(None),
-        false => Ok(Some(calibrated(saved, &known.pick(&rows)?, threads)?)),
+        false => Ok(Some(calibrated(fitted, &data.pick(&rows)?, threads)?)),
     }
 }
 
-/// The PIT of each row of a table.
-fn calibrated(saved: &Saved, table: &Known, threads: usize) -> Result<Calibration> {
-    let fitted = &saved.fitted;
-    let (rows, given) =
-        (fitted.rows(&table.x)?, fitted.given(&table.x, table.predictions.as_ref())?);
-    let own = |block: &FusedBlock| -> gpfuse::Result<Vec<f64>> {
-        (0..block.len()).map(|r| Ok(block.row(r)?.pit(table.y[block.first + r]))).collect()
-    };
-    let blocks = fitted.predictor().at(&rows, given.as_ref()).blocks(threads, own)?;
-    let pit = blocks.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.concat();
+/// The PIT of each row.
+fn calibrated(fitted: &Fitted, data: &Data, threads: usize) -> Result<Calibration> {
+    let (prediction, y) = (fitted.predict(data)?.on_threads(threads), data.y()?);
+    let pit = prediction.each(|row, density| density.pit(y[row]))?;
     Ok(Calibration { title: String::new(), pit })
 }
 

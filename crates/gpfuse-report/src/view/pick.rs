@@ -1,7 +1,5 @@
 //! Some of the draws of a model, where all would take too long or cannot be told apart.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use gpfuse::fit::Fitted;
 use gpfuse::infer::{ChainDraws, Draws};
@@ -29,14 +27,14 @@ pub(super) fn thinned(fitted: &Fitted, most: usize) -> Result<Predictor> {
     if let Some(weights) = draws.weights() {
         few = few.weighted(weights)?;
     }
-    Ok(Predictor::new(Arc::clone(&fitted.model), &few, fitted.scaler.target))
+    Ok(fitted.predictor_of(&few))
 }
 
 /// One chain alone.
 pub(super) fn alone(fitted: &Fitted, chain: usize) -> Result<Predictor> {
     let draws = &fitted.draws;
     let own = Draws::new(draws.dim(), draws.per_chain(), vec![draws.chains()[chain].clone()])?;
-    Ok(Predictor::new(Arc::clone(&fitted.model), &own, fitted.scaler.target))
+    Ok(fitted.predictor_of(&own))
 }
 
 /// Some draws of one chain, each alone.
@@ -44,7 +42,7 @@ pub(super) fn single(fitted: &Fitted, chain: usize, most: usize) -> Result<Vec<P
     let draws = &fitted.draws;
     let one = |i: &usize| {
         let own = Draws::new(draws.dim(), 1, vec![some(draws, chain, &[*i])])?;
-        Ok(Predictor::new(Arc::clone(&fitted.model), &own, fitted.scaler.target))
+        Ok(fitted.predictor_of(&own))
     };
     spread(draws.per_chain(), most).iter().map(one).collect()
 }

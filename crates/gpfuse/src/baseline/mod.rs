@@ -6,7 +6,8 @@
 //! noise, and the prior is that of the target too.
 //!
 //! ```
-//! use gpfuse::baseline::{Predictions, Prior, Rule, StackingSet};
+//! use gpfuse::Predictions;
+//! use gpfuse::baseline::{Prior, Rule, StackingSet};
 //! # fn main() -> gpfuse::Result<()> {
 //! let y = [0.1, 0.9, 2.1];
 //! let means = vec![vec![0.0, 1.0, 2.0], vec![0.5, 0.5, 0.5]];
@@ -21,15 +22,16 @@
 
 mod constant;
 mod left_out;
-mod predictions;
 mod product;
 mod rule;
 pub(crate) mod stacking;
+mod stacking_set;
 
-pub use predictions::{Predictions, Prior, StackingSet};
 pub use product::{ENTROPY_FLOOR, TEMPERATURE};
 pub use rule::Rule;
+pub use stacking_set::{Prior, StackingSet};
 
+use crate::data::Predictions;
 use crate::predict::Fused;
 use crate::{Error, Result};
 

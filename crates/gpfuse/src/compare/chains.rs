@@ -7,9 +7,9 @@ use super::entry::Judged;
 use super::field::Field;
 use super::{Contestant, Convergence, Scored, Trust};
 use crate::diagnose::{ChainLoo, log_likelihoods, loo, relative_efficiency};
-use crate::fit::{Fitted, fit};
+use crate::fit::{Fitted, fit_with};
 use crate::infer::Monitor;
-use crate::model::{Observed, Posterior};
+use crate::model::Posterior;
 use crate::{Error, Result};
 
 /// With so few draws no k-hat is good, and the scores are those of rows that were kept.
@@ -27,14 +27,14 @@ pub(super) fn run(
         let shared = field.experts()?;
         (shared.trained.stack(&settings, monitor)?, shared.train_seconds)
     } else {
-        (fit(field.train.x, field.inputs, field.train.y, &settings, monitor)?, 0.0)
+        (fit_with(field.train, &settings, monitor)?, 0.0)
     };
     if fitted.draws.interrupted() {
         return Err(Error::Sampling("stopped before all draws were made".into()));
     }
     let (fit_seconds, begun) = (before + begun.elapsed().as_secs_f64(), Instant::now());
     let judged = match field.test {
-        Some(test) => Judged::Test(Box::new(fitted.evaluate(test.x, None, test.y)?)),
+        Some(test) => Judged::Test(Box::new(fitted.evaluate(test)?)),
         None => left_out(field, &fitted)?,
     };
     let mut scored = Scored::new(judged, fit_seconds, begun.elapsed().as_secs_f64())?;
@@ -56,11 +56,10 @@ fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
     }
     let learned = fitted.settings.method.learns_experts();
     let (data, rows) = if learned {
-        let data = Observed::new(&field.scaled.x, field.inputs, &field.scaled.y)?;
-        (data, field.left_out.clone())
+        (fitted.observed(field.train)?, field.left_out.clone())
     } else {
         // All the rows that the weights were learned from.
-        (field.experts()?.trained.data()?, (0..field.left_out.len()).collect())
+        (field.experts()?.trained.observed()?, (0..field.left_out.len()).collect())
     };
     let posterior = Posterior::new(fitted.model.clone(), Arc::new(data))?;
     let threads = field.settings.sampler.threads;
@@ -81,7 +80,7 @@ fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
 
 /// Rows that a Hilbert basis does not reach.
 fn beyond(field: &Field<'_>, fitted: &Fitted) -> Option<String> {
-    let outside = fitted.outside(field.test?.x);
+    let outside = fitted.outside(field.test?);
     let first = outside.first()? + 1;
     Some(format!(
         "{} of the test rows (first: row {first}) lie beyond the box of its Hilbert basis, where \

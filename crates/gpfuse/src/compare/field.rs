@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::{Contestant, Known};
-use crate::baseline::Predictions;
+use super::Contestant;
+use crate::data::{Data, Predictions};
 use crate::experts;
 use crate::fit::{CheckedFit, DensityChoice, FitSettings, Scaled, Trained};
 use crate::model::Method;
@@ -12,9 +12,8 @@ use crate::{Error, Result};
 
 /// The common ground of a comparison.
 pub(super) struct Field<'a> {
-    pub(super) train: Known<'a>,
-    pub(super) test: Option<Known<'a>>,
-    pub(super) inputs: usize,
+    pub(super) train: &'a Data,
+    pub(super) test: Option<&'a Data>,
     pub(super) settings: &'a CheckedFit,
     pub(super) scaled: Scaled,
     /// Without test rows, the rows that are left out in turn.
@@ -39,23 +38,22 @@ impl<'a> Field<'a> {
     /// # Errors
     /// If no contestant could use the rows, or without test rows none can be left out.
     pub(super) fn new(
-        train: Known<'a>,
-        test: Option<Known<'a>>,
-        inputs: usize,
+        train: &'a Data,
+        test: Option<&'a Data>,
         settings: &'a CheckedFit,
     ) -> Result<Field<'a>> {
         // The method with the fewest demands: others fail by themselves.
         let least = with(settings, |s| s.method = Method::Het)?;
-        let scaled = Scaled::new(train.x, inputs, train.y, &least)?;
+        let scaled = Scaled::new(train, &least)?;
         if let Some(test) = test {
-            test.check(inputs).map_err(in_test)?;
+            check_test(train, test).map_err(in_test)?;
         }
         let left_out = match test {
             Some(_) => Vec::new(),
-            None => settings.assign(&scaled.x, train.y.len())?.stacking,
+            None => settings.assign(&scaled.x, train.len())?.stacking,
         };
         let experts = Err(Error::Worker("the experts were not trained".into()));
-        Ok(Field { train, test, inputs, settings, scaled, left_out, experts })
+        Ok(Field { train, test, settings, scaled, left_out, experts })
     }
 
     /// Train the experts. Trouble is kept for those who need them.
@@ -65,16 +63,17 @@ impl<'a> Field<'a> {
 
     fn shared(&self) -> Result<Shared> {
         let (begun, threads) = (Instant::now(), self.settings.sampler.threads);
-        let assignment = self.settings.assign(&self.scaled.x, self.train.y.len())?;
-        let assignment = assignment.fits(self.train.y.len(), self.settings.experts)?;
-        let trained = Trained::new(self.scaled.clone(), self.inputs, assignment, self.settings)?;
+        let assignment = self.settings.assign(&self.scaled.x, self.train.len())?;
+        let assignment = assignment.fits(self.train.len(), self.settings.experts)?;
+        let trained = Trained::new(self.train, self.scaled.clone(), assignment, self.settings)?;
         let train_seconds = begun.elapsed().as_secs_f64();
         let target = self.scaled.scaler.target;
-        let stacking = restore(&trained.said, target)?;
+        let stacking = restore(&trained.predictions, target)?;
         let begun = Instant::now();
-        let at = |known: Known<'_>| {
-            let x = self.scaled.scaler.scale_inputs(known.x);
-            restore(&experts::predict(&trained.experts, &x, self.inputs, threads)?, target)
+        let at = |data: &Data| {
+            let x = self.scaled.scaler.scale_inputs(data.x());
+            let inputs = data.inputs().len();
+            restore(&experts::predict(&trained.experts, &x, inputs, threads)?, target)
         };
         let test = self.test.map(at).transpose()?;
         let predict_seconds = begun.elapsed().as_secs_f64();
@@ -101,8 +100,9 @@ impl<'a> Field<'a> {
     }
 
     /// The targets of some training rows.
-    pub(super) fn targets(&self, rows: &[usize]) -> Vec<f64> {
-        rows.iter().map(|r| self.train.y[*r]).collect()
+    pub(super) fn targets(&self, rows: &[usize]) -> Result<Vec<f64>> {
+        let y = self.train.y()?;
+        Ok(rows.iter().map(|r| y[*r]).collect())
     }
 }
 
@@ -113,8 +113,21 @@ fn with(settings: &CheckedFit, change: impl FnOnce(&mut FitSettings)) -> Result<
 }
 
 /// Predictions in the user's units.
-fn restore(said: &Predictions, target: Affine) -> Result<Predictions> {
-    said.on_scale(|mean| target.restore(mean), |sd| sd * target.scale)
+fn restore(predictions: &Predictions, target: Affine) -> Result<Predictions> {
+    predictions.on_scale(|mean| target.restore(mean), |sd| sd * target.scale)
+}
+
+/// Refuse test rows of other inputs, or without targets.
+fn check_test(train: &Data, test: &Data) -> Result<()> {
+    let (expected, found) = (train.inputs().len(), test.inputs().len());
+    if expected != found {
+        return Err(Error::Shape {
+            what: "inputs".into(),
+            expected: format!("{expected} columns"),
+            found: found.to_string(),
+        });
+    }
+    test.y().map(|_| ())
 }
 
 /// Trouble with the test rows says so.

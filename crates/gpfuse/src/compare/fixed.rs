@@ -18,20 +18,20 @@ pub const MOST_ROWS: usize = 3000;
 pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
     let (shared, sampler) = (field.experts()?, &field.settings.sampler);
     let begun = Instant::now();
-    let y = field.targets(&shared.trained.rows);
+    let y = field.targets(&shared.trained.rows)?;
     // On the model's scale, so that they do not depend on the user's units.
     let evidence: Vec<f64> =
         shared.trained.experts.iter().map(|expert| expert.gp.log_marginal()).collect();
-    let set = StackingSet::new(&shared.stacking, &y, Prior::of(field.train.y)?)?
+    let set = StackingSet::new(&shared.stacking, &y, Prior::of(field.train.y()?)?)?
         .with_evidence(&evidence)?
         .with_seed(sampler.seed);
     let learned = rule.learn(&set)?;
     let fit_seconds = shared.train_seconds + begun.elapsed().as_secs_f64();
     let begun = Instant::now();
     let (judged, clamped) = match (field.test, &shared.test) {
-        (Some(test), Some(said)) => {
-            let fused = learned.fuse(said)?;
-            let scores = evaluate(&fused, test.y, sampler.threads)?;
+        (Some(test), Some(predictions)) => {
+            let fused = learned.fuse(predictions)?;
+            let scores = evaluate(&fused, test.y()?, sampler.threads)?;
             (Judged::Test(Box::new(scores)), fused.clamped())
         }
         _ => {
@@ -61,17 +61,18 @@ pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
 /// Fit and score one exact GP on all training rows, made as the experts are. Rows are left out
 /// at hyperparameters that have seen them.
 pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
-    let n = field.train.y.len();
+    let n = field.train.len();
     if n > MOST_ROWS {
         let problem = format!("{n} rows take too long for one exact GP: give {MOST_ROWS} or fewer");
         return Err(Error::Data(problem));
     }
-    let (own, sampler, begun) = (&field.settings.expert, &field.settings.sampler, Instant::now());
+    let (sampler, begun) = (&field.settings.sampler, Instant::now());
     let all = Assignment { experts: vec![(0..n).collect()], stacking: Vec::new() };
     let (partition, inputs) = (Partition::Random, Vec::new());
-    let own = experts::Settings { partition, inputs, ..own.clone() };
+    let settings = experts::Settings { partition, inputs, ..field.settings.expert.clone() };
     let (x, scaler, seed) = (&field.scaled.x, &field.scaled.scaler, sampler.seed);
-    let gp = train(x, field.inputs, &field.scaled.y, &all, &own, seed, sampler.threads)?;
+    let gp =
+        train(x, scaler.inputs.len(), &field.scaled.y, &all, &settings, seed, sampler.threads)?;
     let gp = &gp[0].gp;
     let (fit_seconds, begun) = (begun.elapsed().as_secs_f64(), Instant::now());
     let normal = |mean: &[f64], sd: &[f64]| {
@@ -80,14 +81,14 @@ pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
     };
     let judged = match field.test {
         Some(test) => {
-            let said = gp.predict(&scaler.scale_inputs(test.x), true)?;
-            let fused = normal(&said.mean, &said.sd)?;
-            Judged::Test(Box::new(evaluate(&fused, test.y, sampler.threads)?))
+            let at_test = gp.predict(&scaler.scale_inputs(test.x()), true)?;
+            let fused = normal(&at_test.mean, &at_test.sd)?;
+            Judged::Test(Box::new(evaluate(&fused, test.y()?, sampler.threads)?))
         }
         None => {
             let all = gp.leave_one_out();
             let (mean, sd): (Vec<f64>, Vec<f64>) = field.left_out.iter().map(|r| all[*r]).unzip();
-            let (fused, y) = (normal(&mean, &sd)?, field.targets(&field.left_out));
+            let (fused, y) = (normal(&mean, &sd)?, field.targets(&field.left_out)?);
             let each = |row: usize| Ok(fused.row(row)?.log_density(y[row]));
             Judged::LeftOut((0..y.len()).map(each).collect::<Result<Vec<f64>>>()?, None)
         }

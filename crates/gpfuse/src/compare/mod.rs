@@ -25,26 +25,11 @@ pub use contestant::Contestant;
 pub use entry::{Comparison, Convergence, Entry, Scored, Trust};
 pub use fixed::MOST_ROWS;
 
-use crate::fit::CheckedFit;
+use crate::data::Data;
+use crate::fit::FitSettings;
 use crate::infer::{Monitor, Quiet};
-use crate::model::Observed;
 use crate::{Error, Result};
 use field::Field;
-
-/// Rows with known targets, in the user's units.
-#[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
-    /// Inputs, row-major.
-    pub x: &'a [f64],
-    /// Targets, one per row.
-    pub y: &'a [f64],
-}
-
-impl Known<'_> {
-    fn check(&self, inputs: usize) -> Result<()> {
-        Observed::new(self.x, inputs, self.y).map(|_| ())
-    }
-}
 
 /// Watches a comparison.
 pub trait Audience {
@@ -63,17 +48,17 @@ pub trait Audience {
 
 impl Audience for Quiet {}
 
-/// Run every one of `contestants` on the training rows and score it. The method and form of the
+/// Run every one of `contestants` on the training rows and score it, at the test rows where there
+/// are some. The method and form of the
 /// settings do not matter; all else holds for all contestants. A contestant that fails is an
 /// entry with its error, and so is one that did not run because the comparison was stopped.
 ///
 /// # Errors
 /// If no contestant is named or one is named twice, or none could use the rows.
 pub fn compare(
-    train: Known<'_>,
-    test: Option<Known<'_>>,
-    inputs: usize,
-    settings: &CheckedFit,
+    train: &Data,
+    test: Option<&Data>,
+    settings: &FitSettings,
     contestants: &[Contestant],
     audience: &dyn Audience,
 ) -> Result<Comparison> {
@@ -84,7 +69,8 @@ pub fn compare(
         let problem = format!("`{}` stands twice: take one out", contestants[i]);
         return Err(Error::setting("methods", problem));
     }
-    let mut field = Field::new(train, test, inputs, settings)?;
+    let settings = settings.clone().check()?;
+    let mut field = Field::new(train, test, &settings)?;
     if contestants.iter().any(|c| c.needs_experts()) {
         audience.training(settings.experts);
         field.train_experts();
@@ -110,6 +96,6 @@ pub fn compare(
         audience.end(&entry);
         entries.push(entry);
     }
-    let rows = field.test.map_or(field.left_out.len(), |test| test.y.len());
+    let rows = field.test.map_or(field.left_out.len(), Data::len);
     Ok(Comparison::new(entries, rows, field.test.is_none(), stopped))
 }

@@ -12,7 +12,7 @@ use crate::model::Posterior;
 const ROWS_SEEN: usize = 4000;
 
 /// With so few draws per chain no row can be left out.
-const FEW: usize = 10;
+const TOO_FEW_DRAWS: usize = 10;
 
 /// A sum of log scores that differs by less than this many nats is called alike (Sivula,
 /// Magnusson, Matamoros and Vehtari, arXiv:2008.10296).
@@ -193,23 +193,36 @@ fn listed(mut items: Vec<String>) -> String {
     }
 }
 
+/// Whether there are chains to weigh, and draws enough to do it.
+pub(crate) fn weighs(draws: &Draws, how: Combine) -> bool {
+    how != Combine::Equal && draws.chains().len() > 1 && draws.per_chain() > TOO_FEW_DRAWS
+}
+
 /// Give the chains of a posterior's draws their weights; the target was divided by `scale`. There
 /// is nothing to weigh in a single chain, or in chains that all count alike, and where chains have
-/// ten draws or fewer they count alike too.
+/// ten draws or fewer they count alike too. Log likelihoods of all draws and rows that are known
+/// already, row-major (draws, rows), are not computed again.
 pub fn combine(
     posterior: &Posterior,
     draws: Draws,
     how: Combine,
     scale: f64,
+    known: Option<&[f64]>,
     threads: usize,
 ) -> Result<(Draws, Option<ChainWeights>)> {
-    if how == Combine::Equal || draws.chains().len() == 1 || draws.per_chain() <= FEW {
+    if !weighs(&draws, how) {
         return Ok((draws, None));
     }
     let n = posterior.rows();
     let count = n.min(ROWS_SEEN);
     let rows: Vec<usize> = (0..count).map(|i| i * n / count).collect();
-    let scores = ChainLoo::of(posterior, &draws, &rows, scale, threads)?;
+    let scores = match known {
+        None => ChainLoo::of(posterior, &draws, &rows, scale, threads)?,
+        Some(known) => ChainLoo::new(draws.chains().len(), count, threads, |c| {
+            let chain = known.chunks_exact(n).skip(c * draws.per_chain()).take(draws.per_chain());
+            Ok(chain.flat_map(|draw| rows.iter().map(|r| draw[*r])).collect())
+        })?,
+    };
     let found = ChainWeights::new(&scores, how)?;
     Ok((draws.weighted(&found.weights())?, Some(found)))
 }

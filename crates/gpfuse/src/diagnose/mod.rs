@@ -11,6 +11,7 @@ mod verdict;
 
 pub use chains::ChainLoo;
 pub(crate) use chains::log_likelihoods;
+pub(crate) use combine::weighs;
 pub use combine::{ChainWeight, ChainWeights, Combine, combine};
 pub use convergence::{ebfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, rhat};
 pub use invariant::{Diagnostics, Quantity, diagnose};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use partition::{Assignment, Partition};
 
-use crate::baseline::Predictions;
+use crate::data::Predictions;
 use crate::gp::{self, Gp, Objective};
 use crate::kernel::Kernel;
 use crate::parallel::parallel;

@@ -2,6 +2,7 @@
 
 use super::Fitted;
 use crate::basis::Basis;
+use crate::data::Data;
 use crate::infer::Draws;
 use crate::model::{Kind, Model};
 
@@ -38,13 +39,13 @@ pub(super) fn too_coarse(model: &Model, draws: &Draws) -> Option<String> {
 }
 
 impl Fitted {
-    /// Which rows of `x` lie more than half way from the data's edge to the wall of a Hilbert
+    /// Which rows lie more than half way from the data's edge to the wall of a Hilbert
     /// basis' box, or beyond it: towards the wall predictions fall to the prior mean, and
     /// behind it they mean nothing.
-    pub fn outside(&self, x: &[f64]) -> Vec<usize> {
+    pub fn outside(&self, data: &Data) -> Vec<usize> {
         let Basis::Hilbert(basis) = self.model.basis() else { return Vec::new() };
         let (centre, half_width) = basis.domain();
-        let scaled = self.scaler.scale_inputs(x);
+        let scaled = self.scaler.scale_inputs(data.x());
         let reach = 0.5 * (1.0 + 1.0 / self.settings.box_factor);
         let beyond = |row: &[f64]| {
             (0..row.len()).any(|i| (row[i] - centre[i]).abs() > reach * half_width[i])

@@ -1,22 +1,10 @@
-//! From a table to a fitted model in one call: scale, train experts where they are given, choose
-//! a basis, sample, diagnose.
-//!
-//! ```no_run
-//! # fn main() -> gpfuse::Result<()> {
-//! use gpfuse::fit::{FitSettings, fit};
-//! use gpfuse::infer::Quiet;
-//!
-//! let (x, y) = (vec![0.0, 0.5, 1.0, 1.5], vec![0.1, 0.4, 0.9, 1.1]);
-//! let settings = FitSettings { experts: 2, ..FitSettings::default() };
-//! let fitted = fit(&x, 1, &y, &settings.check()?, &Quiet)?;
-//! let scores = fitted.evaluate(&[0.25, 0.75], None, &[0.2, 0.7])?;
-//! println!("NLPD {:.2} +- {:?}", scores.nlpd.value, scores.nlpd.mcse);
-//! # Ok(())
-//! # }
-//! ```
+//! From rows to a fitted model in one call: scale, train experts where they are given, choose a
+//! basis, sample, diagnose.
 
 mod domain;
 mod draws;
+mod fitted;
+mod prediction;
 mod settings;
 mod stacking;
 mod trained;
@@ -24,87 +12,55 @@ mod trained;
 use std::sync::Arc;
 
 pub use draws::draws;
+pub use fitted::{Experts, Fitted, Kept, Located};
+pub use prediction::Prediction;
 pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 
-use crate::baseline::Predictions;
 use crate::basis::Basis;
-use crate::diagnose::{Combine, Diagnostics, combine, diagnose};
-use crate::experts::{Assignment, Expert};
-use crate::infer::{Draws, Monitor};
-use crate::metrics::{Scores, evaluate};
-use crate::model::{Given, Method, Model, Observed, Posterior};
-use crate::predict::{Conditional, Predictor};
-use crate::rows::Rows;
+use crate::data::Data;
+use crate::diagnose::{Combine, combine, diagnose, log_likelihoods, weighs};
+use crate::infer::{Monitor, Quiet};
+use crate::model::{Method, Observed, Posterior};
 use crate::scale::Scaler;
 use crate::{Error, Result};
 
-/// A fitted model: all that prediction needs, and how the fit went.
-#[derive(Debug, Clone)]
-pub struct Fitted {
-    /// The settings.
-    pub settings: FitSettings,
-    /// The scaling of the data.
-    pub scaler: Scaler,
-    /// The model.
-    pub model: Arc<Model>,
-    /// The draws.
-    pub draws: Draws,
-    /// How the chains went.
-    pub diagnostics: Diagnostics,
-    /// Where the predictions of the experts come from.
-    pub experts: Experts,
-    /// The rows of the training table that the weights were learned from.
-    pub rows: Vec<usize>,
-    /// What the table says there, on the model's scale; kept where the experts are learned with
-    /// the weights.
-    pub data: Option<Arc<Observed>>,
+/// Fit a method to rows with known targets. `bhs` and `pbhs` learn weights for the experts made
+/// elsewhere that come with the rows; where none come, they train experts on some of the rows and
+/// learn the weights from the others.
+///
+/// # Errors
+/// If a setting or the rows cannot be used, or sampling fails.
+pub fn fit(data: &Data, settings: &FitSettings) -> Result<Fitted> {
+    fit_with(data, settings, &Quiet)
 }
 
-/// Where the predictions of a model's experts come from.
-#[derive(Debug, Clone)]
-pub enum Experts {
-    /// They are learned with the weights, and in the draws.
-    Learned,
-    /// Exact GPs, trained here on rows that the weights have not seen.
-    Trained(Vec<Expert>),
-    /// Made elsewhere, known by name: their predictions come with every table.
-    Named(Vec<String>),
-}
-
-/// Fit a method to inputs (row-major, n x inputs) and a target, both in the user's units. For
-/// `bhs` and `pbhs` the experts are trained on some of the rows and the weights on the others.
-pub fn fit(
-    x: &[f64],
-    inputs: usize,
-    y: &[f64],
-    settings: &CheckedFit,
-    monitor: &dyn Monitor,
-) -> Result<Fitted> {
-    if !settings.method.learns_experts() {
-        return stacking::train_and_stack(x, inputs, y, None, settings, monitor);
+/// The same, watched by a monitor, which can also stop it.
+///
+/// # Errors
+/// As [`fit()`].
+pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> Result<Fitted> {
+    let mut settings = settings.clone();
+    if let Some(predictions) = data.predictions() {
+        settings.experts = predictions.experts();
     }
-    let scaled = Scaled::new(x, inputs, y, settings)?;
-    let data = Observed::new(&scaled.x, inputs, &scaled.y)?;
-    let basis = settings.basis(&scaled.x, &scaled.x, inputs)?;
-    infer(data, basis, Experts::Learned, (0..y.len()).collect(), scaled.scaler, settings, monitor)
+    let settings = settings.check()?;
+    if data.predictions().is_some() {
+        return stacking::stack(data, &settings, monitor);
+    }
+    if data.assignment().is_some() || !settings.method.learns_experts() {
+        return stacking::train_and_stack(data, &settings, monitor);
+    }
+    let Scaled { x, y, scaler } = Scaled::new(data, &settings)?;
+    let inputs = data.inputs().len();
+    let observed = Observed::new(&x, inputs, &y)?;
+    let basis = settings.basis(&x, &x, inputs)?;
+    let rows = (0..data.len()).collect();
+    let about = About { data: data.clone(), experts: Experts::Learned, rows, scaler };
+    infer(observed, basis, about, &settings, monitor)
 }
 
-/// Fit `bhs` or `pbhs` with the rows of each expert and of the weights given.
-pub fn fit_assigned(
-    x: &[f64],
-    inputs: usize,
-    y: &[f64],
-    assignment: Assignment,
-    settings: &CheckedFit,
-    monitor: &dyn Monitor,
-) -> Result<Fitted> {
-    stacking::train_and_stack(x, inputs, y, Some(assignment), settings, monitor)
-}
-
-pub use stacking::stack;
-
-/// A table on the model's scale.
+/// Rows on the model's scale.
 #[derive(Debug, Clone)]
 pub(crate) struct Scaled {
     pub(crate) x: Vec<f64>,
@@ -113,40 +69,51 @@ pub(crate) struct Scaled {
 }
 
 impl Scaled {
-    pub(crate) fn new(
-        x: &[f64],
-        inputs: usize,
-        y: &[f64],
-        settings: &CheckedFit,
-    ) -> Result<Scaled> {
-        // Shapes and values are checked before they are scaled.
-        Observed::new(x, inputs, y)?;
+    pub(crate) fn new(data: &Data, settings: &CheckedFit) -> Result<Scaled> {
+        let (x, y) = (data.x(), data.y()?);
         refuse_degenerate(y, settings)?;
-        let scaler = Scaler::fit(settings.scaling, x, inputs, y)?;
-        let x = scaler.scale_inputs(x);
+        let scaler = Scaler::fit(settings.scaling, x, data.inputs().len(), y)?;
         let y = y.iter().map(|v| scaler.target.apply(*v)).collect();
-        Ok(Scaled { x, y, scaler })
+        Ok(Scaled { x: scaler.scale_inputs(x), y, scaler })
     }
 }
 
-/// Sample the posterior of the model on `data`, which are `rows` of the training table.
-fn infer(
-    data: Observed,
-    basis: Basis,
+/// What a posterior is about, in the user's units.
+struct About {
+    data: Data,
     experts: Experts,
+    /// The numbers of the rows in the training table.
     rows: Vec<usize>,
     scaler: Scaler,
+}
+
+/// Up to this many log likelihoods, rows x draws, are kept with a fit.
+pub const KEPT_LOG_LIKELIHOODS: usize = 4_000_000;
+
+/// Sample the posterior of the model given what was observed.
+fn infer(
+    observed: Observed,
+    basis: Basis,
+    about: About,
     settings: &CheckedFit,
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
+    let About { data, experts, rows, scaler } = about;
     let model = Arc::new(settings.model(basis)?);
-    let data = Arc::new(data);
-    let posterior = Posterior::new(model.clone(), data.clone())?;
+    let posterior = Posterior::new(model.clone(), Arc::new(observed))?;
     let draws = draws(&posterior, settings, monitor)?;
     // Who stopped a run wants what there is, now: to weigh the chains takes a pass over all rows.
     let how = if draws.interrupted() { Combine::Equal } else { settings.combine };
-    let threads = settings.sampler.threads;
-    let (draws, combined) = combine(&posterior, draws, how, scaler.target.scale, threads)?;
+    let (threads, scale) = (settings.sampler.threads, scaler.target.scale);
+    let few = data.len() * draws.len() <= KEPT_LOG_LIKELIHOODS;
+    let log_lik = (few && weighs(&draws, how))
+        .then(|| {
+            let all: Vec<&[f64]> = draws.iter().collect();
+            let rows: Vec<usize> = (0..data.len()).collect();
+            log_likelihoods(&posterior, &all, &rows, scale, threads)
+        })
+        .transpose()?;
+    let (draws, combined) = combine(&posterior, draws, how, scale, log_lik.as_deref(), threads)?;
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
     if how != Combine::Equal && diagnostics.combined.is_none() && draws.chains().len() > 1 {
@@ -156,8 +123,8 @@ fn infer(
             draws.per_chain()
         ));
     }
-    let (settings, data) = ((**settings).clone(), model.learned().then_some(data));
-    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data })
+    let (settings, data, kept) = ((**settings).clone(), Arc::new(data), Kept::with(log_lik));
+    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, kept })
 }
 
 /// A target without spread and more experts than rows have no posterior worth having.
@@ -177,53 +144,4 @@ fn refuse_degenerate(y: &[f64], settings: &CheckedFit) -> Result<()> {
         return Err(Error::setting("experts", format!("{k} experts for {n} rows: use fewer")));
     }
     Ok(())
-}
-
-impl Fitted {
-    /// The draws, ready to predict.
-    pub fn predictor(&self) -> Predictor {
-        Predictor::new(self.model.clone(), &self.draws, self.scaler.target)
-    }
-
-    /// The draws without the coefficients of the means, which are integrated out: the same
-    /// predictions as those of [`Fitted::predictor`], with less Monte Carlo noise.
-    ///
-    /// # Errors
-    /// If the model is not Gaussian in these coefficients.
-    pub fn conditional(&self) -> Result<Conditional> {
-        Conditional::check(&self.model)?;
-        let Some(data) = self.data.clone() else {
-            return Err(Error::Data("the rows of the fit are not with it: fit again".into()));
-        };
-        let posterior = Posterior::new(self.model.clone(), data)?;
-        Conditional::new(posterior, &self.draws, self.scaler.target)
-    }
-
-    /// Rows for prediction from inputs in the user's units.
-    pub fn rows(&self, x: &[f64]) -> Result<Rows> {
-        let inputs = self.scaler.inputs.len();
-        // Unscaled first, so that an error shows the user's own number.
-        Rows::new(x, inputs)?;
-        Rows::new(&self.scaler.scale_inputs(x), inputs)
-    }
-
-    /// What the experts say at `x`, in the user's units, as the model wants it: nothing where it
-    /// has learned them, and for experts made elsewhere their `predictions`, in the user's units
-    /// too.
-    pub fn given(&self, x: &[f64], predictions: Option<&Predictions>) -> Result<Option<Given>> {
-        stacking::given(self, x, predictions)
-    }
-
-    /// The scores of the predictions at `x` against `y`; `predictions` are those of experts made
-    /// elsewhere.
-    pub fn evaluate(
-        &self,
-        x: &[f64],
-        predictions: Option<&Predictions>,
-        y: &[f64],
-    ) -> Result<Scores> {
-        let (rows, given) = (self.rows(x)?, self.given(x, predictions)?);
-        let threads = self.settings.sampler.threads;
-        evaluate(&self.predictor().at(&rows, given.as_ref()), y, threads)
-    }
 }

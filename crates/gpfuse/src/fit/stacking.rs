@@ -1,93 +1,86 @@
 //! Weights for given experts: trained here on rows of their own, or made elsewhere.
 
-use super::{CheckedFit, Experts, Fitted, Scaled, Trained, infer};
-use crate::baseline::Predictions;
-use crate::experts::{self, Assignment};
+use std::ops::Range;
+
+use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer};
+use crate::data::{Data, Predictions};
+use crate::experts;
 use crate::infer::Monitor;
 use crate::model::{Given, Observed};
 use crate::scale::Affine;
 use crate::{Error, Result};
 
-/// Divide the rows (or take the division given), train the experts, learn the weights.
+/// Divide the rows (or take the division that comes with them), train the experts, learn the
+/// weights.
 pub(super) fn train_and_stack(
-    x: &[f64],
-    inputs: usize,
-    y: &[f64],
-    assignment: Option<Assignment>,
+    data: &Data,
     settings: &CheckedFit,
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     refuse_joint(settings)?;
-    let scaled = Scaled::new(x, inputs, y, settings)?;
-    let assignment = match assignment {
-        Some(assignment) => assignment.fits(y.len(), settings.experts)?,
-        None => settings.assign(&scaled.x, y.len())?,
+    let scaled = Scaled::new(data, settings)?;
+    let assignment = match data.assignment() {
+        Some(assignment) => assignment.clone().fits(data.len(), settings.experts)?,
+        None => settings.assign(&scaled.x, data.len())?,
     };
-    Trained::new(scaled, inputs, assignment, settings)?.stack(settings, monitor)
+    Trained::new(data, scaled, assignment, settings)?.stack(settings, monitor)
 }
 
-/// Learn weights for experts made elsewhere, given their names and predictions at the rows of
-/// inputs `x` (row-major) and target `y`, all in the user's units. No expert may have been trained
-/// on these rows.
-pub fn stack(
-    x: &[f64],
-    inputs: usize,
-    y: &[f64],
-    names: Vec<String>,
-    predictions: &Predictions,
-    settings: &CheckedFit,
-    monitor: &dyn Monitor,
-) -> Result<Fitted> {
+/// Learn weights for experts made elsewhere, whose predictions come with the rows.
+pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
     refuse_joint(settings)?;
-    if let Some(k) = (1..names.len()).find(|k| names[..*k].contains(&names[*k])) {
-        return Err(Error::Data(format!("two experts are called `{}`: rename one", names[k])));
+    let Scaled { x, y, scaler } = Scaled::new(data, settings)?;
+    let inputs = data.inputs().len();
+    let mut observed = Observed::new(&x, inputs, &y)?;
+    if let Some(predictions) = data.predictions() {
+        let predictions = scaled(predictions, scaler.target)?;
+        observed = observed.with_given(predictions.mean(), predictions.sd())?;
     }
-    if [names.len(), predictions.experts()] != [settings.experts; 2] {
-        return Err(Error::Shape {
-            what: "given experts".into(),
-            expected: settings.experts.to_string(),
-            found: format!("{} names, {} predictions", names.len(), predictions.experts()),
-        });
-    }
-    if predictions.rows() != y.len() {
-        return Err(Error::Shape {
-            what: "given experts".into(),
-            expected: format!("predictions at {} rows", y.len()),
-            found: format!("at {}", predictions.rows()),
-        });
-    }
-    let Scaled { x, y, scaler } = Scaled::new(x, inputs, y, settings)?;
-    let said = scaled(predictions, scaler.target)?;
-    let data = Observed::new(&x, inputs, &y)?.with_given(said.mean(), said.sd())?;
     let basis = settings.basis(&x, &x, inputs)?;
-    let rows = (0..y.len()).collect();
-    infer(data, basis, Experts::Named(names), rows, scaler, settings, monitor)
+    let experts = Experts::Named(data.experts().to_vec());
+    let rows = (0..data.len()).collect();
+    infer(observed, basis, About { data: data.clone(), experts, rows, scaler }, settings, monitor)
 }
 
-/// See [`Fitted::given`].
+/// What the experts say at the rows `part` of `data`, whose scaled inputs are `x`: nothing where
+/// the model has learned them.
 pub(super) fn given(
     fitted: &Fitted,
+    data: &Data,
+    part: Range<usize>,
     x: &[f64],
-    predictions: Option<&Predictions>,
 ) -> Result<Option<Given>> {
-    match (&fitted.experts, predictions) {
-        (Experts::Learned, None) => Ok(None),
-        (Experts::Trained(experts), None) => {
-            let (inputs, threads) = (fitted.scaler.inputs.len(), fitted.settings.sampler.threads);
-            let said = experts::predict(experts, &fitted.scaler.scale_inputs(x), inputs, threads)?;
-            Given::new(said.mean(), said.sd()).map(Some)
+    check_experts(fitted, data)?;
+    let predictions = match (&fitted.experts, data.predictions()) {
+        (Experts::Trained(experts), _) => {
+            let (inputs, threads) = (fitted.inputs().len(), fitted.settings.sampler.threads);
+            experts::predict(experts, x, inputs, threads)?
         }
         (Experts::Named(_), Some(predictions)) => {
-            let said = scaled(predictions, fitted.scaler.target)?;
-            Given::new(said.mean(), said.sd()).map(Some)
+            scaled(&predictions.part(part)?, fitted.scaler.target)?
         }
+        _ => return Ok(None),
+    };
+    Given::new(predictions.mean(), predictions.sd()).map(Some)
+}
+
+/// Refuse rows without what the experts of a model say about them, where these were made
+/// elsewhere, and rows with what others say.
+pub(super) fn check_experts(fitted: &Fitted, data: &Data) -> Result<()> {
+    match (&fitted.experts, data.predictions()) {
         (Experts::Named(names), None) => Err(Error::Data(format!(
             "the experts of this model were made elsewhere: give the predictions of {}",
             names.join(", ")
         ))),
-        (_, Some(_)) => Err(Error::Data(
+        (Experts::Named(names), Some(_)) if names != data.experts() => Err(Error::Shape {
+            what: "given experts".into(),
+            expected: names.join(", "),
+            found: data.experts().join(", "),
+        }),
+        (Experts::Learned | Experts::Trained(_), Some(_)) => Err(Error::Data(
             "this model has experts of its own: do not give it the predictions of others".into(),
         )),
+        _ => Ok(()),
     }
 }
 

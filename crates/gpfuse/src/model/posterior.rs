@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::pass::{Pass, Shared, Sum};
 use super::{Given, Model, Prepared};
 use crate::basis::Cache;
+use crate::data::check_targets;
 use crate::infer::{Density, DensityError};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
@@ -31,17 +32,12 @@ pub struct Observed {
 impl Observed {
     /// Inputs (row-major, n x inputs) and targets, both finite.
     pub fn new(x: &[f64], inputs: usize, y: &[f64]) -> Result<Observed> {
-        let rows = Rows::new(x, inputs)?;
-        if y.len() != rows.len() {
-            return Err(Error::Shape {
-                what: "targets".into(),
-                expected: format!("{} numbers, one per row", rows.len()),
-                found: format!("{}", y.len()),
-            });
-        }
-        if let Some(row) = y.iter().position(|v| !v.is_finite()) {
-            return Err(Error::Data(format!("target of row {} is {}", row + 1, y[row])));
-        }
+        Observed::at(Rows::new(x, inputs)?, y)
+    }
+
+    /// Targets at rows that are laid out already.
+    pub fn at(rows: Rows, y: &[f64]) -> Result<Observed> {
+        check_targets(y, rows.len())?;
         Ok(Observed { rows, y: blocked(y), given: None })
     }
 

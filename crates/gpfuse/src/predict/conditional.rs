@@ -82,6 +82,11 @@ impl Conditional {
         ConditionalAt { predictor: self, rows }
     }
 
+    /// How the draws are cut for Monte Carlo errors.
+    pub fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
     fn model(&self) -> &Arc<Model> {
         self.density.posterior().model()
     }

@@ -66,6 +66,11 @@ impl Predictor {
         Predictor { model, draws, batches, target, level }
     }
 
+    /// How the draws are cut for Monte Carlo errors.
+    pub fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
     /// The model.
     pub fn model(&self) -> &Model {
         &self.model

@@ -3,28 +3,9 @@
 use std::sync::Arc;
 
 use super::Key;
-use crate::baseline::Predictions;
+use crate::Result;
+use crate::data::{Data, Predictions};
 use crate::fit::CheckedFit;
-
-/// The rows that many cells share, in the user's units.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    /// Inputs, row-major.
-    pub x: Vec<f64>,
-    /// The number of inputs.
-    pub inputs: usize,
-    /// The target.
-    pub y: Vec<f64>,
-}
-
-impl Table {
-    /// Inputs and targets of some rows.
-    pub fn pick(&self, rows: &[usize]) -> (Vec<f64>, Vec<f64>) {
-        let d = self.inputs;
-        let x = rows.iter().flat_map(|r| &self.x[r * d..(r + 1) * d]).copied().collect();
-        (x, rows.iter().map(|r| self.y[*r]).collect())
-    }
-}
 
 /// Experts made elsewhere: what they say about the rows of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,13 +16,6 @@ pub struct Given {
     pub test: Predictions,
 }
 
-impl Given {
-    /// The experts by number, from 1.
-    pub fn names(&self) -> Vec<String> {
-        (1..=self.train.experts()).map(|k| k.to_string()).collect()
-    }
-}
-
 /// One fit of a sweep.
 #[derive(Debug, Clone)]
 pub struct Cell {
@@ -49,8 +23,8 @@ pub struct Cell {
     pub key: Key,
     /// The method, its form and all else that is set; its threads are not looked at.
     pub settings: CheckedFit,
-    /// The rows.
-    pub table: Arc<Table>,
+    /// The rows that many cells share.
+    pub table: Arc<Data>,
     /// Those that it learns from. With given experts these are the rows of the weights.
     pub train: Arc<Vec<usize>>,
     /// Those that it is scored at.
@@ -59,4 +33,27 @@ pub struct Cell {
     pub given: Option<Arc<Given>>,
     /// Whether the fitted model is wanted, and not only its scores.
     pub keep: bool,
+}
+
+impl Cell {
+    /// The rows that it learns from, with what given experts say where its method takes them.
+    pub fn training(&self) -> Result<Data> {
+        self.part(&self.train, |given| &given.train)
+    }
+
+    /// The rows that it is scored at.
+    pub fn testing(&self) -> Result<Data> {
+        self.part(&self.test, |given| &given.test)
+    }
+
+    fn part(&self, rows: &[usize], of: fn(&Given) -> &Predictions) -> Result<Data> {
+        let data = self.table.pick(rows)?;
+        match self.given.as_deref().filter(|_| !self.settings.method.learns_experts()) {
+            None => Ok(data),
+            Some(given) => {
+                let names = (1..=given.train.experts()).map(|k| k.to_string()).collect();
+                data.with_experts(names, of(given).clone())
+            }
+        }
+    }
 }

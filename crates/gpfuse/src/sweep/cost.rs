@@ -26,7 +26,7 @@ pub fn cost(cell: &Cell) -> f64 {
     };
     let functions = match set.basis {
         BasisChoice::Rff => 2.0 * cell.key.size as f64,
-        BasisChoice::Hilbert => (cell.key.size as f64).powi(cell.table.inputs as i32),
+        BasisChoice::Hilbert => (cell.key.size as f64).powi(cell.table.inputs().len() as i32),
         _ => rows,
     };
     let steps = match sampler.sampler {
@@ -70,8 +70,9 @@ pub(super) fn longest_first(cells: &mut [Cell]) {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::{Key, Table};
+    use super::super::Key;
     use super::*;
+    use crate::data::Data;
     use crate::fit::FitSettings;
     use crate::infer::Settings;
 
@@ -81,7 +82,7 @@ mod tests {
         Cell {
             key: Key { data, arm, basis, size: 10, experts, split: 0, seed: 0 },
             settings: FitSettings { experts, sampler, ..FitSettings::default() }.check().unwrap(),
-            table: Arc::new(Table { x: vec![0.0; 50], inputs: 1, y: vec![0.0; 50] }),
+            table: Arc::new(Data::new(vec![0.0; 50], 1).unwrap()),
             train: Arc::new((0..40).collect()),
             test: Arc::new((40..50).collect()),
             given: None,

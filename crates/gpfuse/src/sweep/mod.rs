@@ -14,7 +14,7 @@ mod run;
 mod split;
 mod work;
 
-pub use cell::{Cell, Given, Table};
+pub use cell::{Cell, Given};
 pub use claims::{ARMS, Claim, Panel, Verdict, claims};
 pub use contrast::{Contrast, LEVEL};
 pub use cost::{cost, share};

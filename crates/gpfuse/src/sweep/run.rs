@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use super::{Cell, Finished};
-use crate::fit::{CheckedFit, Fitted, fit, stack};
+use crate::fit::{FitSettings, Fitted, fit_with};
 use crate::infer::Monitor;
 use crate::metrics::Scores;
 use crate::{Error, Result};
@@ -46,24 +46,18 @@ fn fit_and_score(
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<Option<(Finished, Fitted)>> {
-    let settings = on_threads(&cell.settings, threads)?;
-    let (x, y) = cell.table.pick(&cell.train);
-    let (x_test, y_test) = cell.table.pick(&cell.test);
-    let d = cell.table.inputs;
+    let (train, test) = (cell.training()?, cell.testing()?);
+    let mut settings: FitSettings = (*cell.settings).clone();
+    settings.sampler.threads = threads;
     let begun = Instant::now();
-    let fitted = match cell.given.as_deref().filter(|_| !settings.method.learns_experts()) {
-        Some(given) => stack(&x, d, &y, given.names(), &given.train, &settings, monitor)?,
-        None => fit(&x, d, &y, &settings, monitor)?,
-    };
+    let fitted = fit_with(&train, &settings, monitor)?;
     if fitted.draws.interrupted() {
         return Ok(None);
     }
     let (fit_seconds, begun) = (begun.elapsed().as_secs_f64(), Instant::now());
-    let said = cell.given.as_deref().map(|given| &given.test);
-    let said = said.filter(|_| !settings.method.learns_experts());
-    let scores = fitted.evaluate(&x_test, said, &y_test)?;
+    let scores = fitted.evaluate(&test)?;
     if let Some(row) = scores.losses.iter().position(|l| !l[0].is_finite()) {
-        let row = cell.test[row] + 1;
+        let row = test.number(row) + 1;
         let problem = format!("row {row}: the density is 0 or no number: drop the row");
         return Err(Error::Data(problem));
     }
@@ -73,12 +67,6 @@ fn fit_and_score(
     score(&mut finished, &scores);
     judge(&mut finished, &fitted);
     Ok(Some((finished, fitted)))
-}
-
-fn on_threads(settings: &CheckedFit, threads: usize) -> Result<CheckedFit> {
-    let mut settings = (**settings).clone();
-    settings.sampler.threads = threads;
-    settings.check()
 }
 
 fn finite(value: f64) -> Option<f64> {

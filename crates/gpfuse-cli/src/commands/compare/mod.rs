@@ -7,11 +7,10 @@ mod watch;
 use std::path::Path;
 
 use anyhow::bail;
-use gpfuse::compare::{Comparison, Contestant, Known, Scored, compare};
-use gpfuse_io::table::Table;
+use gpfuse::compare::{Comparison, Contestant, Scored, compare};
 
-use super::training::{in_table, inputs, omega};
-use super::{Outcome, interleave, refuse_unwritable};
+use super::training::{Training, in_table, omega};
+use super::{Outcome, refuse_unwritable};
 use crate::args::CompareArgs;
 use crate::print;
 use crate::progress::listen_for;
@@ -21,8 +20,9 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     refuse_meaningless(args)?;
     let mut options = args.options.clone().with_file(args.settings.as_deref())?;
     options.method = None;
-    let inputs = inputs(&args.train, args.inputs.as_deref(), &args.target, |_| false)?;
-    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    let train = Training::read(&args.train, args.inputs.as_deref(), &args.target)?;
+    let inputs = train.data.inputs();
+    let settings = options.check(inputs, omega(options.omega.as_deref(), inputs.len())?)?;
     let figure = match &args.figure {
         Some(path) => {
             let format = Format::of(path)?;
@@ -31,16 +31,14 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
         }
         None => None,
     };
-    let wanted: Vec<&str> =
-        inputs.iter().map(String::as_str).chain([args.target.as_str()]).collect();
-    let train = Rows::read(&args.train, &wanted)?;
-    let test = args.test.as_deref().map(|path| Rows::read(path, &wanted)).transpose()?;
+    let read = |path| Training::read(path, Some(inputs), &args.target);
+    let test = args.test.as_deref().map(read).transpose()?;
     let chosen = args.methods.clone().unwrap_or_else(Contestant::all);
 
     listen_for("what is finished")?;
     let watch = watch::Watch::new(chosen.len(), settings.sampler.chains);
-    let test = test.as_ref().map(Rows::known);
-    let comparison = compare(train.known(), test, inputs.len(), &settings, &chosen, &watch)
+    let test = test.as_ref().map(|test| &test.data);
+    let comparison = compare(&train.data, test, &settings, &chosen, &watch)
         .map_err(|e| in_table(e.into(), &train.path))?;
     if let Some((path, format)) = figure {
         figure::write(path, format, &draw::scene(&comparison))?;
@@ -68,26 +66,6 @@ fn refuse_meaningless(args: &CompareArgs) -> anyhow::Result<()> {
         bail!("both tables cannot come from standard input: give one of them a file name");
     }
     Ok(())
-}
-
-/// Rows of a table.
-struct Rows {
-    path: String,
-    x: Vec<f64>,
-    y: Vec<f64>,
-}
-
-impl Rows {
-    /// Columns by name, the target last.
-    fn read(path: &Path, wanted: &[&str]) -> anyhow::Result<Rows> {
-        let mut table = Table::read(path, Some(wanted))?;
-        let y = table.columns.pop().unwrap_or_default();
-        Ok(Rows { path: table.path, x: interleave(&table.columns), y })
-    }
-
-    fn known(&self) -> Known<'_> {
-        Known { x: &self.x, y: &self.y }
-    }
 }
 
 fn outcome(comparison: &Comparison, strict: bool) -> anyhow::Result<Outcome> {

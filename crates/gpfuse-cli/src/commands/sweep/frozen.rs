@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
-use gpfuse::baseline::Predictions;
-use gpfuse::sweep::{Given, Table};
+use gpfuse::sweep::Given;
+use gpfuse::{Data, Predictions};
 use gpfuse_io::sweep_file::digest;
 use gpfuse_io::table;
 
@@ -43,7 +43,7 @@ impl Frozen {
     pub(super) fn read(
         path: &Path,
         splits: usize,
-    ) -> anyhow::Result<(Frozen, Table, Vec<Vec<usize>>)> {
+    ) -> anyhow::Result<(Frozen, Data, Vec<Vec<usize>>)> {
         let tests = names("test", 0..splits);
         let wanted = [vec!["x".into(), "y".into()], tests].concat();
         let mut columns = read(&path.join("data.csv"), &wanted)?.columns.into_iter();
@@ -61,14 +61,14 @@ impl Frozen {
             }
         }
         let frozen = Frozen { path: path.into(), frequencies, experts };
-        Ok((frozen, Table { x, inputs: 1, y }, tests))
+        Ok((frozen, Data::new(x, 1)?.with_target(y)?, tests))
     }
 
     /// A sign of all that the protocol holds.
-    pub(super) fn digest(&self, table: &Table) -> String {
-        let own = [&table.x, &table.y].into_iter().chain(&self.frequencies);
+    pub(super) fn digest(&self, table: &Data) -> anyhow::Result<String> {
         let experts = self.experts.values().flat_map(|table| &table.columns);
-        digest(own.chain(experts).map(Vec::as_slice))
+        let files = self.frequencies.iter().chain(experts).map(Vec::as_slice);
+        Ok(digest([table.x(), table.y()?].into_iter().chain(files)))
     }
 
     /// The first `count` frequencies of a split.

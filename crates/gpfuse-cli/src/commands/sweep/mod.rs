@@ -84,7 +84,7 @@ pub(super) fn start(
 
     listen_saying("stopping: all finished cells are kept".into())?;
     let ran = left.len();
-    let recorder = Recorder::new(ledger, &file, &sets, &left, asked.len());
+    let recorder = Recorder::new(ledger, &file, &left, asked.len());
     let ended = run_all(left, threads, &recorder);
     let ledger = recorder.into_ledger()?;
     let ended = ended?.with_context(|| {
@@ -112,7 +112,7 @@ fn open(how: &RunArgs, file: &SweepFile, sets: &BTreeMap<String, Set>) -> anyhow
         ));
     }
     for (name, set) in sets {
-        let (names, columns) = set.columns();
+        let (names, columns) = set.columns()?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
         ledger.data(name, &names, &columns)?;

@@ -97,12 +97,12 @@ fn cell(key: Key, mut options: FitOptions, set: &Set, keep: bool) -> anyhow::Res
             Some(_) => bail!("setting `scaling`: frozen data are used as they are: use none"),
         }
     }
-    let settings = options.check(&set.inputs, omega)?;
+    let settings = options.check(set.table.inputs(), omega)?;
     let split = &set.splits[key.split];
     let (mut train, mut test) = (split.train.clone(), split.test.clone());
     let mut given = None;
     if let Some(frozen) = set.frozen.as_ref().filter(|_| !settings.method.learns_experts()) {
-        let rows = set.table.y.len();
+        let rows = set.table.len();
         let stacked = frozen.stacked(key.experts, key.split, &split.test, rows)?;
         (train, test, given) = (stacked.train, stacked.test, Some(stacked.given));
     }

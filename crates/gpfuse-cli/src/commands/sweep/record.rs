@@ -1,6 +1,5 @@
 //! Finished cells on their way to the disk.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use anyhow::anyhow;
@@ -8,30 +7,21 @@ use gpfuse::fit::Fitted;
 use gpfuse::infer::Monitor;
 use gpfuse::sweep::{Cell, Finished, Sink};
 use gpfuse_io::ledger::Ledger;
-use gpfuse_io::model_file::{Saved, Training};
 use gpfuse_io::sweep_file::SweepFile;
 
-use super::source::Set;
 use super::watch::Watch;
 use crate::progress::cancelled;
 
 /// Records each cell before it is shown.
-pub(super) struct Recorder<'a> {
+pub(super) struct Recorder {
     ledger: Mutex<Ledger>,
-    sets: &'a BTreeMap<String, Set>,
     watch: Watch,
 }
 
-impl<'a> Recorder<'a> {
+impl Recorder {
     /// For cells that are left of so many.
-    pub(super) fn new(
-        ledger: Ledger,
-        file: &SweepFile,
-        sets: &'a BTreeMap<String, Set>,
-        left: &[Cell],
-        all: usize,
-    ) -> Recorder<'a> {
-        Recorder { ledger: Mutex::new(ledger), sets, watch: Watch::new(file, left, all) }
+    pub(super) fn new(ledger: Ledger, file: &SweepFile, left: &[Cell], all: usize) -> Recorder {
+        Recorder { ledger: Mutex::new(ledger), watch: Watch::new(file, left, all) }
     }
 
     /// The ledger, when all is done.
@@ -39,17 +29,9 @@ impl<'a> Recorder<'a> {
         self.watch.clear();
         self.ledger.into_inner().map_err(|_| anyhow!("a row could not be recorded"))
     }
-
-    fn save(&self, ledger: &Ledger, cell: &Cell, fitted: Fitted) -> anyhow::Result<()> {
-        let Some(set) = self.sets.get(&cell.key.data) else { return Ok(()) };
-        let saved = Saved { fitted, inputs: set.inputs.clone(), target: set.target.clone() };
-        let (x, y) = cell.table.pick(&cell.train);
-        let predictions = cell.given.as_deref().map(|given| &given.train);
-        Ok(ledger.keep(&cell.key, &saved, Training { x: &x, y: &y, predictions })?)
-    }
 }
 
-impl Sink for Recorder<'_> {
+impl Sink for Recorder {
     type Failure = anyhow::Error;
 
     fn begin<'s>(&'s self, cell: &Cell) -> Box<dyn Monitor + 's> {
@@ -60,7 +42,7 @@ impl Sink for Recorder<'_> {
         let mut ledger =
             self.ledger.lock().map_err(|_| anyhow!("an earlier row could not be recorded"))?;
         if let Some(fitted) = fitted {
-            self.save(&ledger, cell, fitted)?;
+            ledger.keep(&cell.key, &fitted)?;
         }
         ledger.record(finished.clone())?;
         drop(ledger);

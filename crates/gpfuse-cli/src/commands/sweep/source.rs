@@ -4,20 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
-use gpfuse::sweep::{Table, test_rows};
+use gpfuse::Data;
+use gpfuse::sweep::test_rows;
 use gpfuse_io::sweep_file::{Source, digest};
-use gpfuse_io::table;
 
-use super::super::training::inputs;
-use super::super::{interleave, simulate};
+use super::super::simulate;
+use super::super::training::Training;
 use super::frozen::Frozen;
 
 /// A data set, ready for its cells.
 pub(super) struct Set {
-    pub(super) table: Arc<Table>,
-    /// The names of the inputs.
-    pub(super) inputs: Vec<String>,
-    pub(super) target: String,
+    pub(super) table: Arc<Data>,
     /// The rows of each split.
     pub(super) splits: Vec<Split>,
     pub(super) frozen: Option<Frozen>,
@@ -45,14 +42,15 @@ impl Set {
                 let data = settings.run()?;
                 let (mut inputs, _) = simulate::columns(&data, settings.inputs);
                 let target = inputs.pop().unwrap_or_default();
-                let table = Table { x: data.x, inputs: settings.inputs, y: data.y };
-                Set::new(table, inputs, target, random_splits(source, settings.n)?, None)
+                let table = Data::new(data.x, settings.inputs)?.with_target(data.y)?;
+                let table = table.named(inputs, target)?;
+                Set::new(table, random_splits(source, settings.n)?, None)
             }
             (_, Some(path), _) => {
                 let path = whole(base, path)?;
                 let set = from_table(source, Path::new(&path))?;
-                source.inputs = Some(set.inputs.clone());
-                let found = digest([&set.table.x[..], &set.table.y[..]]);
+                source.inputs = Some(set.table.inputs().to_vec());
+                let found = digest([set.table.x(), set.table.y()?]);
                 same(source, &path, found)?;
                 source.table = Some(path);
                 set
@@ -60,11 +58,11 @@ impl Set {
             (_, _, Some(path)) => {
                 let path = whole(base, path)?;
                 let (frozen, table, tests) = Frozen::read(Path::new(&path), source.splits)?;
-                let splits = tests.into_iter().map(|test| Split::new(table.y.len(), test));
+                let splits = tests.into_iter().map(|test| Split::new(table.len(), test));
                 let splits = splits.collect();
-                same(source, &path, frozen.digest(&table))?;
+                same(source, &path, frozen.digest(&table)?)?;
                 source.frozen = Some(path);
-                Set::new(table, vec!["x".into()], "y".into(), splits, Some(frozen))
+                Set::new(table, splits, Some(frozen))
             }
             _ => bail!("give one of `simulate`, `table` and `frozen`"),
         };
@@ -72,34 +70,33 @@ impl Set {
             let number = name.strip_prefix("test").and_then(|n| n.parse::<usize>().ok());
             number.is_some_and(|split| split < source.splits)
         };
-        if let Some(name) = set.inputs.iter().chain([&set.target]).find(clash) {
+        if let Some(name) = names(&set.table).iter().find(clash) {
             bail!("column `{name}` has the name of a split's column: rename it");
         }
         Ok(set)
     }
 
-    fn new(
-        table: Table,
-        inputs: Vec<String>,
-        target: String,
-        splits: Vec<Split>,
-        frozen: Option<Frozen>,
-    ) -> Set {
-        Set { table: Arc::new(table), inputs, target, splits, frozen }
+    fn new(table: Data, splits: Vec<Split>, frozen: Option<Frozen>) -> Set {
+        Set { table: Arc::new(table), splits, frozen }
     }
 
     /// Names and columns: inputs, target, and for each split 1 at its test rows.
-    pub(super) fn columns(&self) -> (Vec<String>, Vec<Vec<f64>>) {
-        let (d, n) = (self.table.inputs, self.table.y.len());
+    pub(super) fn columns(&self) -> anyhow::Result<(Vec<String>, Vec<Vec<f64>>)> {
+        let (d, n) = (self.table.inputs().len(), self.table.len());
         let tests = (0..self.splits.len()).map(|split| format!("test{split}"));
-        let names = self.inputs.iter().cloned().chain([self.target.clone()]).chain(tests);
-        let input = |i: usize| self.table.x.iter().skip(i).step_by(d).copied().collect();
+        let input = |i: usize| (0..n).map(|row| self.table.row(row)[i]).collect();
         let marks = |split: &Split| {
             (0..n).map(|row| f64::from(split.test.binary_search(&row).is_ok())).collect()
         };
-        let columns = (0..d).map(input).chain([self.table.y.clone()]);
-        (names.collect(), columns.chain(self.splits.iter().map(marks)).collect())
+        let columns = (0..d).map(input).chain([self.table.y()?.to_vec()]);
+        let columns = columns.chain(self.splits.iter().map(marks)).collect();
+        Ok((names(&self.table).into_iter().chain(tests).collect(), columns))
     }
+}
+
+/// The names of the inputs and of the target.
+fn names(table: &Data) -> Vec<String> {
+    table.inputs().iter().cloned().chain([table.target().into()]).collect()
 }
 
 /// A path from the folder of the sweep file, as one that holds from everywhere.
@@ -112,14 +109,10 @@ fn whole(base: &Path, path: &str) -> anyhow::Result<String> {
 }
 
 fn from_table(source: &Source, path: &Path) -> anyhow::Result<Set> {
-    let target = source.target.clone().unwrap_or_default();
-    let inputs = inputs(path, source.inputs.as_deref(), &target, |_| false)?;
-    let wanted: Vec<&str> = inputs.iter().chain([&target]).map(String::as_str).collect();
-    let mut read = table::Table::read(path, Some(&wanted))?;
-    let y = read.columns.pop().unwrap_or_default();
-    let splits = random_splits(source, y.len())?;
-    let table = Table { x: interleave(&read.columns), inputs: inputs.len(), y };
-    Ok(Set::new(table, inputs, target, splits, None))
+    let target = source.target.as_deref().unwrap_or_default();
+    let table = Training::read(path, source.inputs.as_deref(), target)?.data;
+    let splits = random_splits(source, table.len())?;
+    Ok(Set::new(table, splits, None))
 }
 
 fn random_splits(source: &Source, n: usize) -> anyhow::Result<Vec<Split>> {

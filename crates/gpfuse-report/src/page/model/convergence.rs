@@ -1,13 +1,13 @@
 //! How the chains of a model went.
 
+use gpfuse::Fitted;
 use gpfuse::diagnose::ChainWeights;
-use gpfuse_io::model_file::Saved;
 
 use crate::page::document::{Block, Cell, Column, Section, Table};
 
 /// R-hat and effective sample sizes of what labels do not change, and the chains one by one.
-pub(super) fn convergence(saved: &Saved) -> Section {
-    let d = &saved.fitted.diagnostics;
+pub(super) fn convergence(fitted: &Fitted) -> Section {
+    let d = &fitted.diagnostics;
     let words = "R-hat should be at most 1.01 and effective sample sizes 400 or more. All \
                  quantities are such that relabelling the experts does not change them; those of \
                  rows are at up to 50 training rows, with the worst and the median shown.";

@@ -8,8 +8,8 @@ mod summary;
 
 use std::path::Path;
 
+use gpfuse::Fitted;
 use gpfuse::metrics::Scores;
-use gpfuse_io::model_file::Saved;
 
 use super::document::{Block, Document, Section};
 use super::{Album, Page};
@@ -21,7 +21,7 @@ pub struct Model<'a> {
     /// Its file, as typed.
     pub path: &'a Path,
     /// The model.
-    pub saved: &'a Saved,
+    pub fitted: &'a Fitted,
     /// What its figures show.
     pub view: &'a View,
     /// A table with targets, as typed, and the scores there.
@@ -34,14 +34,14 @@ pub fn page(model: &Model<'_>) -> Page {
     let mut sections = vec![summary::summary(model)];
     sections.extend(scores::scores(model));
     sections.push(figures(model, &mut album));
-    sections.push(parameters::parameters(model.saved));
-    sections.push(convergence::convergence(model.saved));
+    sections.push(parameters::parameters(model.fitted));
+    sections.push(convergence::convergence(model.fitted));
     sections.push(settings::settings(model));
     sections.push(settings::reproduce(model));
     let name = model.path.file_name().unwrap_or_default().to_string_lossy();
     let document = Document {
         title: format!("Model: {name}"),
-        under: format!("`{}` from {}", model.saved.target, summary::inputs(model.saved)),
+        under: format!("`{}` from {}", model.fitted.target(), summary::inputs(model.fitted)),
         sections,
     };
     Page { document, drawings: album.drawings }

@@ -1,15 +1,15 @@
 //! The hyperparameters of a model.
 
+use gpfuse::Fitted;
 use gpfuse::fit::Experts;
 use gpfuse::model::Kind;
 use gpfuse::model::layout::Part;
 use gpfuse::predict::Summary;
-use gpfuse_io::model_file::Saved;
 
 use crate::page::document::{Block, Cell, Column, Section, Table};
 
 /// Posterior means and intervals of all that is not a coefficient.
-pub(super) fn parameters(saved: &Saved) -> Section {
+pub(super) fn parameters(fitted: &Fitted) -> Section {
     let words = "Posterior means and 90 % intervals over all GPs of a kind, in the units of the \
                  scaled data: a label does not always mean the same expert.";
     let columns = vec![
@@ -19,13 +19,13 @@ pub(super) fn parameters(saved: &Saved) -> Section {
         Column::unit("95 %", "scaled units"),
     ];
     let mut rows = Vec::new();
-    for part in saved.fitted.model.layout().parts.iter().filter(|p| p.kind != Kind::Theta) {
+    for part in fitted.model.layout().parts.iter().filter(|p| p.kind != Kind::Theta) {
         // The experts of a scale are given: each is known by its label.
         let each = part.kind == Kind::Scale;
         for i in 0..if each { part.count } else { part.width } {
-            let s = summary(saved, part, i);
+            let s = summary(fitted, part, i);
             rows.push(vec![
-                Cell::words(name(saved, part, i)),
+                Cell::words(name(fitted, part, i)),
                 Cell::fixed(Some(s.mean), 3),
                 Cell::fixed(Some(s.low), 3),
                 Cell::fixed(Some(s.high), 3),
@@ -38,8 +38,8 @@ pub(super) fn parameters(saved: &Saved) -> Section {
         .with(Block::Table(Table { caption, long: false, columns, rows }))
 }
 
-fn summary(saved: &Saved, part: &Part, i: usize) -> Summary {
-    let draws = &saved.fitted.draws;
+fn summary(fitted: &Fitted, part: &Part, i: usize) -> Summary {
+    let draws = &fitted.draws;
     let places: Vec<usize> = match part.kind {
         Kind::Scale => vec![part.offset + i],
         _ => (0..part.count).map(|k| part.offset + k * part.width + i).collect(),
@@ -57,9 +57,9 @@ fn summary(saved: &Saved, part: &Part, i: usize) -> Summary {
     }
 }
 
-fn name(saved: &Saved, part: &Part, i: usize) -> String {
-    match (part.kind, &saved.fitted.experts) {
-        (Kind::Ell, _) => format!("{} of {}", part.name, saved.inputs[i]),
+fn name(fitted: &Fitted, part: &Part, i: usize) -> String {
+    match (part.kind, &fitted.experts) {
+        (Kind::Ell, _) => format!("{} of {}", part.name, fitted.inputs()[i]),
         (Kind::Scale, Experts::Named(names)) => format!("{} of {}", part.name, names[i]),
         (Kind::Scale, _) => format!("{} of expert {}", part.name, i + 1),
         _ => part.name.clone(),

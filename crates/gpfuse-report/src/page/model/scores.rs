@@ -15,7 +15,7 @@ pub(super) fn scores(model: &Model<'_>) -> Option<Section> {
         Column::number("Value, ± its error over rows"),
         Column::number("Monte Carlo error"),
     ];
-    let target = format!("units of {}", model.saved.target);
+    let target = format!("units of {}", model.fitted.target());
     let row = |name: &str, unit: &str, s: &Score, times: f64| {
         vec![
             Cell::words(name),

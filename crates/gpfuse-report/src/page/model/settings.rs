@@ -10,10 +10,10 @@ use crate::page::sweep::reproduce::quoted;
 
 /// All settings, in the form that `--settings` reads.
 pub(super) fn settings(model: &Model<'_>) -> Section {
-    let fitted = &model.saved.fitted;
+    let fitted = &model.fitted;
     let mut section = Section::new("settings", "Settings")
         .with(Block::text("All settings of the fit, in the form that `--settings` reads."))
-        .with(Block::code("Settings file", file(&fitted.settings, &model.saved.inputs)));
+        .with(Block::code("Settings file", file(&fitted.settings, &model.fitted.inputs())));
     if fitted.settings.omega.is_some() {
         let words = "The frequencies were given in a table, which `--omega` names.";
         section = section.with(Block::text(words));
@@ -23,17 +23,17 @@ pub(super) fn settings(model: &Model<'_>) -> Section {
 
 /// Versions and commands.
 pub(super) fn reproduce(model: &Model<'_>) -> Section {
-    let saved = model.saved;
-    let command = match saved.fitted.experts {
+    let fitted = model.fitted;
+    let command = match fitted.experts {
         Experts::Named(_) => "stack",
         _ => "fit",
     };
     let path = model.path.display().to_string();
-    let inputs: Vec<&str> = saved.inputs.iter().map(String::as_str).collect();
+    let inputs: Vec<&str> = fitted.inputs().iter().map(String::as_str).collect();
     let mut lines = vec![
         format!(
             "gpfuse {command} TRAIN.csv --target {} --inputs {} --settings settings.toml --out {}",
-            quoted(&saved.target),
+            quoted(&fitted.target()),
             quoted(&inputs.join(",")),
             quoted(&path)
         ),

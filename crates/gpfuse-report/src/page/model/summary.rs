@@ -1,10 +1,10 @@
 //! A model in words, with the numbers.
 
+use gpfuse::Fitted;
 use gpfuse::basis::Basis;
 use gpfuse::fit::Experts;
 use gpfuse::infer::Sampler;
 use gpfuse::model::Method;
-use gpfuse_io::model_file::Saved;
 
 use super::Model;
 use crate::page::document::{Block, Section};
@@ -12,8 +12,8 @@ use crate::page::number::{count, list, measured};
 
 /// What the model is, how it predicts, and how far its chains can be trusted.
 pub(super) fn summary(model: &Model<'_>) -> Section {
-    let saved = model.saved;
-    let mut section = Section::new("summary", "Summary").with(Block::text(made(saved)));
+    let fitted = model.fitted;
+    let mut section = Section::new("summary", "Summary").with(Block::text(made(fitted)));
     if let Some((path, scores)) = model.scored {
         section = section.with(Block::text(format!(
             "On the {} of `{}` its mean negative log predictive density (NLPD) is {} nats per \
@@ -23,21 +23,21 @@ pub(super) fn summary(model: &Model<'_>) -> Section {
             measured(scores.nlpd.value, scores.nlpd.se)
         )));
     }
-    section = section.with(Block::text(trust(saved)));
-    let warnings = &saved.fitted.diagnostics.warnings;
+    section = section.with(Block::text(trust(fitted)));
+    let warnings = &fitted.diagnostics.warnings;
     if !warnings.is_empty() {
         section =
             section.with(Block::List { items: warnings.iter().map(|w| sentence(w)).collect() });
     }
-    if let Some(found) = &saved.fitted.diagnostics.combined {
+    if let Some(found) = &fitted.diagnostics.combined {
         section = section.with(Block::text(sentence(&found.words)));
     }
     section
 }
 
 /// The names of the inputs.
-pub(super) fn inputs(saved: &Saved) -> String {
-    list(&saved.inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>())
+pub(super) fn inputs(fitted: &Fitted) -> String {
+    list(&fitted.inputs().iter().map(|name| format!("`{name}`")).collect::<Vec<String>>())
 }
 
 /// What a method is.
@@ -55,8 +55,7 @@ fn method(method: Method) -> &'static str {
     }
 }
 
-fn made(saved: &Saved) -> String {
-    let fitted = &saved.fitted;
+fn made(fitted: &Fitted) -> String {
     let kernel = fitted.model.basis().kernel();
     let basis = match fitted.model.basis() {
         Basis::Rff(b) => format!("{} random frequencies", b.frequencies()),
@@ -81,16 +80,16 @@ fn made(saved: &Saved) -> String {
         "The method is {}. It predicts `{}` from {} with {}, and learned from {}. The {kernel} \
          kernel is written with {basis}, which makes {} parameters.{whose}",
         method(fitted.settings.method),
-        saved.target,
-        inputs(saved),
+        fitted.target(),
+        inputs(fitted),
         count(fitted.model.experts(), "expert"),
         count(fitted.rows.len(), "row"),
         fitted.model.dim()
     )
 }
 
-fn trust(saved: &Saved) -> String {
-    let (fitted, d) = (&saved.fitted, &saved.fitted.diagnostics);
+fn trust(fitted: &Fitted) -> String {
+    let (fitted, d) = (fitted, &fitted.diagnostics);
     if fitted.settings.sampler.sampler == Sampler::Map || d.quantities.is_empty() {
         return "The model is a single point of its posterior: there are no chains to judge."
             .into();

@@ -1,0 +1,202 @@
+//! A fitted model: all that prediction needs, and how the fit went.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::{FitSettings, Prediction, stacking};
+use crate::data::Data;
+use crate::diagnose::{Diagnostics, log_likelihoods};
+use crate::experts::Expert;
+use crate::infer::Draws;
+use crate::metrics::Scores;
+use crate::model::{Given, Model, Observed, Posterior};
+use crate::predict::{Conditional, Predictor};
+use crate::rows::Rows;
+use crate::scale::Scaler;
+use crate::{Error, Result};
+
+/// A fitted model: all that prediction needs, and how the fit went.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The settings.
+    pub settings: FitSettings,
+    /// The scaling of the data.
+    pub scaler: Scaler,
+    /// The model.
+    pub model: Arc<Model>,
+    /// The draws.
+    pub draws: Draws,
+    /// How the chains went.
+    pub diagnostics: Diagnostics,
+    /// Where the predictions of the experts come from.
+    pub experts: Experts,
+    /// The numbers, in the training table, of the rows that the posterior is about.
+    pub rows: Vec<usize>,
+    /// These rows: all rows of the fit where the experts are learned with the weights, and else
+    /// those that the weights were learned from.
+    pub data: Arc<Data>,
+    /// What was computed from the above, and is not computed again.
+    pub kept: Kept,
+}
+
+/// Where the predictions of a model's experts come from.
+#[derive(Debug, Clone)]
+pub enum Experts {
+    /// They are learned with the weights, and in the draws.
+    Learned,
+    /// Exact GPs, trained here on rows that the weights have not seen.
+    Trained(Arc<Vec<Expert>>),
+    /// Made elsewhere, known by name: their predictions come with every table.
+    Named(Vec<String>),
+}
+
+/// What is computed from a fit once, when it is first asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Kept {
+    predictor: OnceLock<Arc<Predictor>>,
+    conditional: OnceLock<Arc<Conditional>>,
+    log_likelihood: OnceLock<Arc<Vec<f64>>>,
+}
+
+impl Kept {
+    pub(super) fn with(log_likelihood: Option<Vec<f64>>) -> Kept {
+        let log_likelihood = log_likelihood.map(Arc::new).map(OnceLock::from).unwrap_or_default();
+        Kept { log_likelihood, ..Kept::default() }
+    }
+}
+
+/// Rows on the model's scale, with what given experts say there.
+#[derive(Debug, Clone)]
+pub struct Located {
+    /// The inputs.
+    pub rows: Rows,
+    /// What the experts say; nothing where they are learned.
+    pub given: Option<Given>,
+}
+
+impl Fitted {
+    /// The predictive densities at `data`, which has the model's inputs and, where the experts
+    /// were made elsewhere, what they say. They are computed when they are asked for.
+    ///
+    /// # Errors
+    /// If the rows do not have what the model needs.
+    pub fn predict<'a>(&'a self, data: &'a Data) -> Result<Prediction<'a>> {
+        Prediction::new(self, data)
+    }
+
+    /// The scores of the predictions at `data` against its target.
+    ///
+    /// # Errors
+    /// As [`Fitted::predict`], and if the target is not known.
+    pub fn evaluate(&self, data: &Data) -> Result<Scores> {
+        self.predict(data)?.evaluate()
+    }
+
+    /// The same model with other draws.
+    pub fn with_draws(self, draws: Draws) -> Fitted {
+        Fitted { draws, kept: Kept::default(), ..self }
+    }
+
+    /// The names of the inputs.
+    pub fn inputs(&self) -> &[String] {
+        self.data.inputs()
+    }
+
+    /// The name of the target.
+    pub fn target(&self) -> &str {
+        self.data.target()
+    }
+
+    /// The names of the experts: those that they came with, or their numbers from 1.
+    pub fn expert_names(&self) -> Vec<String> {
+        match &self.experts {
+            Experts::Named(names) => names.clone(),
+            _ => (1..=self.model.experts()).map(|k| k.to_string()).collect(),
+        }
+    }
+
+    /// The log likelihood of each draw at each of the rows that the posterior is about, row-major
+    /// (draws, rows), in the user's units.
+    ///
+    /// # Errors
+    /// If what the experts say there is not known, as in a model that was read from a file.
+    pub fn log_likelihood(&self) -> Result<Arc<Vec<f64>>> {
+        if let Some(known) = self.kept.log_likelihood.get() {
+            return Ok(known.clone());
+        }
+        let observed = self.observed(&self.data)?;
+        let posterior = Posterior::new(self.model.clone(), Arc::new(observed))?;
+        let (all, rows): (Vec<&[f64]>, Vec<usize>) =
+            (self.draws.iter().collect(), (0..self.data.len()).collect());
+        let (scale, threads) = (self.scaler.target.scale, self.settings.sampler.threads);
+        let found = Arc::new(log_likelihoods(&posterior, &all, &rows, scale, threads)?);
+        Ok(self.kept.log_likelihood.get_or_init(|| found).clone())
+    }
+
+    /// The draws, ready to predict.
+    pub fn predictor(&self) -> Arc<Predictor> {
+        let new = || Arc::new(self.predictor_of(&self.draws));
+        self.kept.predictor.get_or_init(new).clone()
+    }
+
+    /// Other draws of the same model, such as some of its own, ready to predict.
+    pub fn predictor_of(&self, draws: &Draws) -> Predictor {
+        Predictor::new(self.model.clone(), draws, self.scaler.target)
+    }
+
+    /// The draws without the coefficients of the means, which are integrated out: the same
+    /// predictions as those of [`Fitted::predictor`], with less Monte Carlo noise.
+    ///
+    /// # Errors
+    /// If the model is not Gaussian in these coefficients.
+    pub fn conditional(&self) -> Result<Arc<Conditional>> {
+        if let Some(known) = self.kept.conditional.get() {
+            return Ok(known.clone());
+        }
+        Conditional::check(&self.model)?;
+        let observed = Arc::new(self.observed(&self.data)?);
+        let posterior = Posterior::new(self.model.clone(), observed)?;
+        let found = Conditional::new(posterior, &self.draws, self.scaler.target)?;
+        Ok(self.kept.conditional.get_or_init(|| Arc::new(found)).clone())
+    }
+
+    /// The rows `part` of `data` as the model sees them.
+    ///
+    /// # Errors
+    /// If the rows do not have what the model needs.
+    pub fn locate(&self, data: &Data, part: Range<usize>) -> Result<Located> {
+        let inputs = self.inputs().len();
+        let x = &data.x()[part.start * inputs..part.end * inputs];
+        let x = self.scaler.scale_inputs(x);
+        let given = stacking::given(self, data, part.clone(), &x)?;
+        let rows = Rows::new(&x, inputs)?.numbered_from(part.start);
+        Ok(Located { rows, given })
+    }
+
+    /// Rows with known targets as the model sees them.
+    ///
+    /// # Errors
+    /// If the rows do not have what the model needs, or their target is not known.
+    pub fn observed(&self, data: &Data) -> Result<Observed> {
+        let y: Vec<f64> = data.y()?.iter().map(|v| self.scaler.target.apply(*v)).collect();
+        let Located { rows, given } = self.locate(data, 0..data.len())?;
+        let observed = Observed::at(rows, &y)?;
+        Ok(match given {
+            Some(given) => observed.given_by(given),
+            None => observed,
+        })
+    }
+
+    /// Refuse rows that do not have what the model needs.
+    pub(super) fn check(&self, data: &Data) -> Result<()> {
+        let (expected, found) = (self.inputs().len(), data.inputs().len());
+        if expected != found {
+            return Err(Error::Shape {
+                what: "inputs".into(),
+                expected: format!("{expected} columns"),
+                found: found.to_string(),
+            });
+        }
+        stacking::check_experts(self, data)
+    }
+}
