@@ -1,6 +1,6 @@
 //! Arrays from NumPy and back: one copy on the way in, which the fit owns, none on the way out.
 
-use gpfuse::baseline::Predictions;
+use gpfuse::Predictions;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::{PyUntypedArrayMethods, ndarray::ArrayView2};
 use pyo3::prelude::*;

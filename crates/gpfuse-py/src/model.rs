@@ -1,20 +1,20 @@
 //! A fitted model: made by a fit or read from a file, asked for predictions.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use gpfuse::baseline::Predictions;
 use gpfuse::experts::Assignment;
-use gpfuse::fit::{Experts, FitSettings, Fitted, fit as run_fit, fit_assigned, stack};
-use gpfuse::predict::{ExpertSummary, Predictor};
-use gpfuse_io::model_file::{self, ModelFileError, Saved, Training};
+use gpfuse::fit::Experts;
+use gpfuse::predict::ExpertSummary;
+use gpfuse::{Data, FitSettings, Fitted, Predictions, fit_with};
+use gpfuse_io::model_file::{self, ModelFileError};
 use gpfuse_io::nc::Tree;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::{Matrix, Vector, matrix, predictions, to_matrix, vector};
-use crate::predictive::{Predictive, Query, Source};
+use crate::predictive::{Predictive, Source};
 use crate::{error, run, tree};
 
 /// How a model that has no file is called in an error about its contents.
@@ -32,18 +32,8 @@ pub(crate) fn defaults() -> PyResult<(String, String)> {
 #[pyclass(module = "gpfuse._gpfuse", frozen)]
 pub(crate) struct Model {
     fitted: Arc<Fitted>,
-    inputs: Vec<String>,
-    target: String,
-    origin: Origin,
-    predictor: OnceLock<Arc<Predictor>>,
-}
-
-/// What the file of a model is made from.
-enum Origin {
-    /// The training table.
-    Fit { x: Vec<f64>, y: Vec<f64>, said: Option<Predictions> },
-    /// A file that was read.
-    File(Tree),
+    /// The file that it was read from, whose bytes its own copy has.
+    file: Option<Tree>,
 }
 
 /// Fit a model. The rows of experts come as the assignment `(rows of each expert, rows of the
@@ -67,77 +57,68 @@ pub(crate) fn fit(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<Py<PyAny>>)> {
     let settings: FitSettings = error::settings(settings)?;
-    let settings = settings.check().map_err(error::of)?;
-    let said = predictions(mean.as_ref(), sd.as_ref())?;
-    let assignment = assignment.map(|(experts, own)| Assignment::new(experts, own)).transpose();
-    let assignment = assignment.map_err(error::of)?;
+    // What is wrong with a setting is said before anything is looked at.
+    settings.clone().check().map_err(error::of)?;
     let ((x, d), y) = (matrix(&x), vector(&y));
-    let work = move |watch: &run::Watch| {
-        let fitted = match (&said, assignment) {
-            (Some(said), _) => {
-                let names = names.unwrap_or_else(|| numbered(said.experts()));
-                stack(&x, d, &y, names, said, &settings, watch)
-            }
-            (None, Some(rows)) => fit_assigned(&x, d, &y, rows, &settings, watch),
-            (None, None) => run_fit(&x, d, &y, &settings, watch),
-        };
-        fitted.map(|fitted| (fitted, Origin::Fit { x, y, said }))
+    let made = || -> gpfuse::Result<Data> {
+        let mut data = Data::new(x, d)?.with_target(y)?.named(inputs, target)?;
+        if let Some((experts, stacking)) = assignment {
+            data = data.with_assignment(Assignment::new(experts, stacking)?);
+        }
+        Ok(data)
     };
+    let data = made().map_err(error::of)?;
+    let data = with_experts(data, predictions(mean.as_ref(), sd.as_ref())?, names)?;
+    let work = move |watch: &run::Watch| fit_with(&data, &settings, watch);
     match run::watched(py, progress.as_ref(), work)? {
         (Err(_), Some(stopped)) => Err(stopped),
         (Err(failed), None) => Err(error::of(failed)),
-        (Ok((fitted, origin)), stopped) => {
-            let model = Model::new(fitted, inputs, target, origin);
+        (Ok(fitted), stopped) => {
+            let model = Model { fitted: Arc::new(fitted), file: None };
             Ok((model, stopped.map(|error| error.into_value(py).into_any())))
         }
     }
 }
 
-fn numbered(experts: usize) -> Vec<String> {
-    (1..=experts).map(|k| k.to_string()).collect()
+/// Rows with what experts say about them, where they say something; without names they are
+/// numbered.
+fn with_experts(
+    data: Data,
+    predictions: Option<Predictions>,
+    names: Option<Vec<String>>,
+) -> PyResult<Data> {
+    let Some(predictions) = predictions else { return Ok(data) };
+    let numbered = || (1..=predictions.experts()).map(|k| k.to_string()).collect();
+    let names = names.unwrap_or_else(numbered);
+    data.with_experts(names, predictions).map_err(error::of)
 }
 
 impl Model {
-    fn new(fitted: Fitted, inputs: Vec<String>, target: String, origin: Origin) -> Model {
-        let fitted = Arc::new(fitted);
-        Model { fitted, inputs, target, origin, predictor: OnceLock::new() }
-    }
-
     fn read(tree: Tree, name: &str) -> PyResult<Model> {
-        let saved = model_file::read(&tree).map_err(|problem| content(name, problem))?;
-        let Saved { fitted, inputs, target } = saved;
-        Ok(Model::new(fitted, inputs, target, Origin::File(tree)))
+        let fitted = model_file::read(&tree).map_err(|problem| content(name, problem))?;
+        Ok(Model { fitted: Arc::new(fitted), file: Some(tree) })
     }
 
     /// Call `with` on what the file of this model holds.
     fn with_tree<T>(&self, name: &str, with: impl FnOnce(&Tree) -> PyResult<T>) -> PyResult<T> {
-        match &self.origin {
-            Origin::File(tree) => with(tree),
-            Origin::Fit { x, y, said } => {
-                let (inputs, target) = (self.inputs.clone(), self.target.clone());
-                let saved = Saved { fitted: (*self.fitted).clone(), inputs, target };
-                let table = Training { x, y, predictions: said.as_ref() };
-                let tree = model_file::tree(&saved, table).map_err(|p| content(name, p))?;
-                with(&tree)
-            }
+        match &self.file {
+            Some(tree) => with(tree),
+            None => with(&model_file::tree(&self.fitted).map_err(|p| content(name, p))?),
         }
     }
 
-    fn predictor(&self) -> Arc<Predictor> {
-        self.predictor.get_or_init(|| Arc::new(self.fitted.predictor())).clone()
-    }
-
-    fn query(
+    /// Rows to predict at, with what experts made elsewhere say there.
+    fn data(
         &self,
         x: &Matrix<'_>,
-        said: Option<Predictions>,
-        conditional: bool,
-    ) -> PyResult<Query> {
+        mean: Option<&Matrix<'_>>,
+        sd: Option<&Matrix<'_>>,
+    ) -> PyResult<Data> {
         let (x, found) = matrix(x);
-        error::same_inputs(self.inputs.len(), found)?;
-        let conditional = conditional.then(|| self.fitted.conditional()).transpose();
-        let (conditional, predictor) = (conditional.map_err(error::of)?, self.predictor());
-        Ok(Query { fitted: self.fitted.clone(), predictor, conditional, x, said })
+        error::same_inputs(self.fitted.inputs().len(), found)?;
+        let data = Data::new(x, found).map_err(error::of)?;
+        let names = self.needs_predictions().then(|| self.fitted.expert_names());
+        with_experts(data, predictions(mean, sd)?, names)
     }
 }
 
@@ -188,9 +169,9 @@ impl Model {
 
     /// What its file holds, group by group.
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        match &self.origin {
-            Origin::File(from) => tree::to_python(py, from),
-            Origin::Fit { .. } => {
+        match &self.file {
+            Some(from) => tree::to_python(py, from),
+            None => {
                 let from = py.detach(|| self.with_tree(UNNAMED, |tree| Ok(tree.clone())))?;
                 tree::to_python(py, &from)
             }
@@ -218,22 +199,19 @@ impl Model {
     /// The names of the inputs.
     #[getter]
     fn inputs(&self) -> Vec<String> {
-        self.inputs.clone()
+        self.fitted.inputs().to_vec()
     }
 
     /// The name of the target.
     #[getter]
     fn target(&self) -> String {
-        self.target.clone()
+        self.fitted.target().into()
     }
 
     /// The names of the experts.
     #[getter]
     fn experts(&self) -> Vec<String> {
-        match &self.fitted.experts {
-            Experts::Named(names) => names.clone(),
-            _ => numbered(self.fitted.model.experts()),
-        }
+        self.fitted.expert_names()
     }
 
     /// Whether the experts were made elsewhere, so that their predictions are needed.
@@ -255,8 +233,10 @@ impl Model {
     }
 
     /// The numbers of rows that lie beyond the box of a Hilbert basis.
-    fn outside(&self, x: Matrix<'_>) -> Vec<usize> {
-        self.fitted.outside(&matrix(&x).0)
+    fn outside(&self, x: Matrix<'_>) -> PyResult<Vec<usize>> {
+        let (x, inputs) = matrix(&x);
+        error::same_inputs(self.fitted.inputs().len(), inputs)?;
+        Ok(self.fitted.outside(&Data::new(x, inputs).map_err(error::of)?))
     }
 
     /// The predictive densities at rows.
@@ -269,14 +249,14 @@ impl Model {
         sd: Option<Matrix<'_>>,
         rao_blackwell: bool,
     ) -> PyResult<Predictive> {
-        let said = predictions(mean.as_ref(), sd.as_ref())?;
-        let query = self.query(&x, said, rao_blackwell)?;
+        let data = Box::new(self.data(&x, mean.as_ref(), sd.as_ref())?);
         // What is wrong with the rows is said now, not when a density is asked for.
-        self.fitted.rows(&query.x).map_err(error::of)?;
-        if self.needs_predictions() || query.said.is_some() {
-            self.fitted.given(&query.x, query.said.as_ref()).map_err(error::of)?;
+        let prediction = self.fitted.predict(&data).map_err(error::of)?;
+        if rao_blackwell {
+            prediction.rao_blackwell().map_err(error::of)?;
         }
-        Ok(Predictive::new(Source::Draws(Box::new(query)), threads))
+        let fitted = self.fitted.clone();
+        Ok(Predictive::new(Source::Draws { fitted, data, rao_blackwell }, threads))
     }
 
     /// The experts at rows: weight, its interval's ends, mean and sd, each (rows, experts).
@@ -290,12 +270,10 @@ impl Model {
         mean: Option<Matrix<'_>>,
         sd: Option<Matrix<'_>>,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-        let query = self.query(&x, predictions(mean.as_ref(), sd.as_ref())?, false)?;
-        let found = run::whole(py, move |_| {
-            let rows = query.fitted.rows(&query.x)?;
-            let given = query.fitted.given(&query.x, query.said.as_ref())?;
-            query.predictor.experts(&rows, given.as_ref(), level, threads)
-        })?;
+        let (data, fitted) = (self.data(&x, mean.as_ref(), sd.as_ref())?, self.fitted.clone());
+        let found =
+            run::whole(py, move |_| fitted.predict(&data)?.on_threads(threads).weights(level))?;
+        let found: Vec<ExpertSummary> = found.into_iter().flatten().collect();
         let parts: [fn(&ExpertSummary) -> f64; 5] =
             [|e| e.weight.mean, |e| e.weight.low, |e| e.weight.high, |e| e.mean, |e| e.sd];
         let k = self.fitted.model.experts();

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use gpfuse::baseline::Predictions;
-use gpfuse::fit::Fitted;
 use gpfuse::infer::Monitor;
 use gpfuse::metrics::{LEVELS, evaluate};
-use gpfuse::predict::{Conditional, Fused, FusedBlock, Mixture, Predictive as _, Predictor};
+use gpfuse::predict::{Fused, Mixture, Predictive as _};
 use gpfuse::random::{Purpose, stream};
+use gpfuse::{Data, Fitted, Prediction};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
@@ -15,60 +14,34 @@ use crate::arrays::{Matrix, Pair, Vector, matrix, to_matrix, to_vector, vector};
 use crate::error;
 use crate::run::{self, Watch};
 
-/// Rows that are predicted at one time: memory does not grow with the table.
-const AT_ONCE: usize = 8192;
-
 /// Where the densities come from.
 pub(crate) enum Source {
-    /// Draws of a model.
-    Draws(Box<Query>),
+    /// Draws of a model, at these rows.
+    Draws {
+        fitted: Arc<Fitted>,
+        data: Box<Data>,
+        /// With the coefficients of the means integrated out.
+        rao_blackwell: bool,
+    },
     /// A table, made without draws.
     Fused(Fused),
 }
 
-/// A model and rows to predict at.
-pub(crate) struct Query {
-    pub(crate) fitted: Arc<Fitted>,
-    pub(crate) predictor: Arc<Predictor>,
-    /// With the coefficients of the means integrated out.
-    pub(crate) conditional: Option<Conditional>,
-    /// Inputs, row-major.
-    pub(crate) x: Vec<f64>,
-    /// What experts made elsewhere say.
-    pub(crate) said: Option<Predictions>,
-}
-
-impl Query {
-    fn inputs(&self) -> usize {
-        self.fitted.scaler.inputs.len()
-    }
-
-    /// Call `each` with every block of the rows from number `first` on.
-    fn part<T: Send>(
-        &self,
-        first: usize,
-        threads: usize,
-        each: impl Fn(&FusedBlock) -> T + Sync,
-    ) -> gpfuse::Result<Vec<T>> {
-        let d = self.inputs();
-        let x = &self.x[first * d..self.x.len().min((first + AT_ONCE) * d)];
-        let rows = self.fitted.rows(x)?.numbered_from(first);
-        let own = first..first + rows.len();
-        let said = self.said.as_ref().map(|all| all.part(own)).transpose()?;
-        match &self.conditional {
-            Some(conditional) => conditional.at(&rows).blocks(threads, each),
-            None => {
-                let given = self.fitted.given(x, said.as_ref())?;
-                self.predictor.at(&rows, given.as_ref()).blocks(threads, each)
-            }
-        }
-    }
+/// The predictions of a model on some threads.
+fn prediction<'a>(
+    fitted: &'a Fitted,
+    data: &'a Data,
+    rao_blackwell: bool,
+    threads: usize,
+) -> gpfuse::Result<Prediction<'a>> {
+    let prediction = fitted.predict(data)?.on_threads(threads);
+    if rao_blackwell { prediction.rao_blackwell() } else { Ok(prediction) }
 }
 
 impl Source {
     fn rows(&self) -> usize {
         match self {
-            Source::Draws(query) => query.x.len() / query.inputs(),
+            Source::Draws { data, .. } => data.len(),
             Source::Fused(fused) => fused.len(),
         }
     }
@@ -80,31 +53,23 @@ impl Source {
         watch: &Watch,
         of: impl Fn(usize, &Mixture<'_>) -> Vec<f64> + Sync,
     ) -> gpfuse::Result<Vec<f64>> {
-        let block = |block: &FusedBlock| -> gpfuse::Result<Vec<f64>> {
-            let mut out = Vec::new();
-            for r in 0..block.len() {
-                out.extend(of(block.first + r, &block.row(r)?));
+        match self {
+            Source::Fused(fused) => {
+                let blocks = fused.blocks(threads, |block| {
+                    (0..block.len()).map(|r| Ok(of(block.first + r, &block.row(r)?))).collect()
+                })?;
+                let blocks: gpfuse::Result<Vec<Vec<Vec<f64>>>> = blocks.into_iter().collect();
+                Ok(blocks?.into_iter().flatten().flatten().collect())
             }
-            Ok(out)
-        };
-        let mut out = Vec::new();
-        let blocks = match self {
-            Source::Fused(fused) => fused.blocks(threads, block)?,
-            Source::Draws(query) => {
-                let mut all = Vec::new();
-                for first in (0..self.rows()).step_by(AT_ONCE) {
-                    if watch.cancelled() {
-                        break;
-                    }
-                    all.extend(query.part(first, threads, block)?);
+            Source::Draws { fitted, data, rao_blackwell } => {
+                let all = prediction(fitted, data, *rao_blackwell, threads)?;
+                let mut out = Vec::new();
+                for chunk in all.chunks().take_while(|_| !watch.cancelled()) {
+                    out.extend(chunk.each(&of)?.into_iter().flatten());
                 }
-                all
+                Ok(out)
             }
-        };
-        for own in blocks {
-            out.extend(own?);
         }
-        Ok(out)
     }
 }
 
@@ -224,15 +189,9 @@ impl Predictive {
         let (source, threads, y) = (self.source.clone(), self.threads, vector(&y));
         let scores = run::whole(py, move |_| match &*source {
             Source::Fused(fused) => evaluate(fused, &y, threads),
-            Source::Draws(query) => {
-                let rows = query.fitted.rows(&query.x)?;
-                match &query.conditional {
-                    Some(conditional) => evaluate(&conditional.at(&rows), &y, threads),
-                    None => {
-                        let given = query.fitted.given(&query.x, query.said.as_ref())?;
-                        evaluate(&query.predictor.at(&rows, given.as_ref()), &y, threads)
-                    }
-                }
+            Source::Draws { fitted, data, rao_blackwell } => {
+                let prediction = prediction(fitted, data, *rao_blackwell, threads)?;
+                evaluate(&prediction, &y, threads)
             }
         })?;
         let json = serde_json::json!({ "scores": scores, "levels": LEVELS });

@@ -1,6 +1,7 @@
 //! The classical fusion rules.
 
-use gpfuse::baseline::{self, Predictions, Prior, Rule, StackingSet};
+use gpfuse::Predictions;
+use gpfuse::baseline::{self, Prior, Rule, StackingSet};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
