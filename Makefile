@@ -82,17 +82,17 @@ check: $(VENV)/ready
 
 # Log densities and gradients against the golden files, on every instruction set.
 golden:
-	$(CARGO) run --release -p gpfuse --example golden -- crates/gpfuse/tests/golden
+	$(CARGO) run --release -p gpfuse-bench --bin golden -- crates/gpfuse/tests/golden
 
 # Gradients, sampling, prediction (criterion) and start-up, in about two minutes.
 bench:
-	$(CARGO) run --release -p gpfuse --example gradient
+	$(CARGO) run --release -p gpfuse-bench --bin gradient
 	$(CARGO) bench -p gpfuse --bench engine
 	$(CARGO) bench -p gpfuse-cli --bench startup
 
 # The frozen protocol against NumPyro; hours, and it goes on where it stopped.
 protocol:
-	$(CARGO) run --release -p gpfuse --example protocol -- bench/paper bench/results/protocol.csv
+	$(CARGO) run --release -p gpfuse-bench --bin protocol -- bench/paper bench/results/protocol.csv
 
 # What each lever against separate modes gives; hours, and it goes on where it stopped.
 levers:

@@ -1,4 +1,4 @@
-"""gpfuse's side: its example `versus` and its command-line program, as processes."""
+"""gpfuse's side: its program `versus` and its command-line program, as processes."""
 
 import json
 import os
@@ -10,8 +10,8 @@ import numpy as np
 from .problem import CENTRE, HALF_WIDTH, ROOT, Model
 
 RELEASE = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
-EXAMPLE, PROGRAM = RELEASE / "examples" / "versus", RELEASE / "gpfuse"
-GP = RELEASE / "examples" / "gp"
+EXAMPLE, PROGRAM = RELEASE / "versus", RELEASE / "gpfuse"
+GP = RELEASE / "gp"
 WORK = ROOT / "target" / "versus"
 
 

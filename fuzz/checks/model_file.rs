@@ -1,9 +1,8 @@
 //! The netCDF model file: its bytes, and what lies behind its checksums.
 
-use gpfuse::baseline::Predictions;
 use gpfuse::fit::Experts;
-use gpfuse::predict::Predictive;
-use gpfuse_io::model_file::{Saved, read};
+use gpfuse::{Data as Rows, Fitted, Predictions};
+use gpfuse_io::model_file::read;
 use gpfuse_io::nc::{Data, Tree};
 
 use super::bound::bounded;
@@ -54,45 +53,35 @@ fn squares(tree: &Tree) -> usize {
 
 /// The model of a tree predicts finite numbers, or the error is one line.
 fn model(tree: &Tree) {
-    let saved = match bounded(size(tree) + squares(tree), || read(tree)) {
-        Ok(saved) => saved,
+    let fitted = match bounded(size(tree) + squares(tree), || read(tree)) {
+        Ok(fitted) => fitted,
         Err(error) => return one_line(&error),
     };
     // Large models are only slow.
-    if saved.fitted.model.dim() < 3000 && saved.fitted.draws.len() < 200 {
-        predicts(&saved);
+    if fitted.model.dim() < 3000 && fitted.draws.len() < 200 {
+        predicts(&fitted);
     }
 }
 
-fn predicts(saved: &Saved) {
-    let fitted = &saved.fitted;
-    let x: Vec<f64> = fitted.scaler.inputs.iter().map(|a| a.shift + 0.3 * a.scale).collect();
-    let rows = match fitted.rows(&x) {
-        Ok(rows) => rows,
-        Err(error) => return one_line(&error),
-    };
-    let told = match &fitted.experts {
+fn predicts(fitted: &Fitted) {
+    let x = fitted.scaler.inputs.iter().map(|a| a.shift + 0.3 * a.scale).collect();
+    let rows = Rows::new(x, fitted.inputs().len()).and_then(|rows| match &fitted.experts {
         Experts::Named(names) => {
             let all = |value: f64| vec![vec![value]; names.len()];
-            Predictions::new(all(fitted.scaler.target.shift), all(fitted.scaler.target.scale)).ok()
+            let target = fitted.scaler.target;
+            rows.with_experts(
+                names.clone(),
+                Predictions::new(all(target.shift), all(target.scale))?,
+            )
         }
-        _ => None,
-    };
-    let given = match fitted.given(&x, told.as_ref()) {
-        Ok(given) => given,
-        Err(error) => return one_line(&error),
-    };
-    let outcome = fitted.predictor().at(&rows, given.as_ref()).blocks(1, |block| {
-        for r in 0..block.len() {
-            match block.row(r) {
-                Ok(row) => {
-                    let said = [row.mean(), row.variance(), row.cdf(row.mean())];
-                    assert!(said.iter().all(|v| v.is_finite()), "{said:?}");
-                    assert!(!row.log_density(row.mean()).is_nan());
-                }
-                Err(error) => one_line(&error),
-            }
-        }
+        _ => Ok(rows),
+    });
+    let outcome = rows.and_then(|rows| {
+        fitted.predict(&rows)?.on_threads(1).each(|_, row| {
+            let found = [row.mean(), row.variance(), row.cdf(row.mean())];
+            assert!(found.iter().all(|v| v.is_finite()), "{found:?}");
+            assert!(!row.log_density(row.mean()).is_nan());
+        })
     });
     if let Err(error) = outcome {
         one_line(&error);

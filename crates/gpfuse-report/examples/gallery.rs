@@ -16,12 +16,13 @@ fn main() -> anyhow::Result<()> {
         [model, folder, table] => (model, folder, Some(table)),
         _ => bail!("give a model file, a folder and perhaps a table"),
     };
-    let saved = model_file::load(Path::new(model))?;
-    let table = table.map(|path| Table::read(Path::new(path), None)).transpose()?;
+    let fitted = model_file::load(Path::new(model))?;
+    let read = |path| anyhow::Ok(Table::read(Path::new(path), None)?.data_for(&fitted)?);
+    let data = table.map(read).transpose()?;
     std::fs::create_dir_all(folder)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let start = Instant::now();
-    let view = view(&saved, table.as_ref(), threads)?;
+    let view = view(&fitted, data.as_ref(), threads)?;
     println!("gathered in {:.2} s", start.elapsed().as_secs_f64());
     for (name, scene) in view.figures() {
         for (format, end) in [(Format::Svg, "svg"), (Format::Png, "png")] {

@@ -4,12 +4,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use gpfuse::Fitted;
-use gpfuse::baseline::Predictions;
-use gpfuse::fit::{FitSettings, Fitted, fit, stack};
-use gpfuse::infer::{Quiet, Settings};
-use gpfuse::model::Method;
-use gpfuse_io::table::Table;
+use gpfuse::infer::Settings;
+use gpfuse::{Data, FitSettings, Method, Predictions, fit};
 use gpfuse_report::view::{View, view};
 
 const ROWS: usize = 40;
@@ -20,27 +16,11 @@ fn settings(method: Method) -> FitSettings {
 }
 
 /// Rows of some inputs, and a target.
-fn rows(inputs: usize) -> (Vec<f64>, Vec<f64>) {
+fn rows(inputs: usize) -> Data {
     let x: Vec<f64> = (0..ROWS * inputs).map(|i| 3.0 * (1.3 * i as f64).sin() + 5.0).collect();
     let y = x.chunks(inputs).enumerate().map(|(r, x)| x[0].cos() + 0.1 * (7.0 * r as f64).sin());
     let y = y.collect();
-    (x, y)
-}
-
-fn fitted(fitted: Fitted, inputs: usize) -> Saved {
-    let inputs = (1..=inputs).map(|i| format!("x{i}")).collect();
-    Saved { fitted, inputs, target: "y".into() }
-}
-
-fn table(x: &[f64], y: &[f64], inputs: usize, more: &[(&str, &[f64])]) -> Table {
-    let mut names: Vec<String> = (1..=inputs).map(|i| format!("x{i}")).collect();
-    let mut columns: Vec<Vec<f64>> =
-        (0..inputs).map(|i| x.iter().skip(i).step_by(inputs).copied().collect()).collect();
-    for (name, values) in more.iter().chain(&[("y", y)]) {
-        names.push((*name).into());
-        columns.push(values.to_vec());
-    }
-    Table { path: "t.csv".into(), names, columns, rows: y.len() }
+    Data::new(x, inputs).unwrap().with_target(y).unwrap()
 }
 
 fn names(view: &View) -> Vec<&'static str> {
@@ -49,11 +29,10 @@ fn names(view: &View) -> Vec<&'static str> {
 
 #[test]
 fn one_input_has_curves() {
-    let (x, y) = rows(1);
+    let rows = rows(1);
     for method in [Method::Mogpe, Method::Pogpe, Method::Bhs] {
-        let fitted = fit(&x, 1, &y, &settings(method).check().unwrap(), &Quiet).unwrap();
-        let fitted = fitted(fitted, 1);
-        let found = view(&fitted, Some(&table(&x, &y, 1, &[])), 1).unwrap();
+        let fitted = fit(&rows, &settings(method)).unwrap();
+        let found = view(&fitted, Some(&rows), 1).unwrap();
         let all = ["experts", "draws", "predictive", "weights", "calibration", "trace", "rank"];
         assert_eq!(names(&found), all);
         assert!(found.omitted.is_empty(), "{:?}", found.omitted);
@@ -85,9 +64,8 @@ fn one_input_has_curves() {
 
 #[test]
 fn several_inputs_have_slices_and_partial_effects() {
-    let (x, y) = rows(2);
-    let fitted = fit(&x, 2, &y, &settings(Method::Het).check().unwrap(), &Quiet).unwrap();
-    let found = view(&fitted(fitted, 2), None, 1).unwrap();
+    let fitted = fit(&rows(2), &settings(Method::Het)).unwrap();
+    let found = view(&fitted, None, 1).unwrap();
     assert_eq!(names(&found), ["slices", "partial", "trace", "rank"]);
     for effects in [found.slices.unwrap(), found.partial.unwrap()] {
         assert_eq!(effects.panels.len(), 2);
@@ -102,22 +80,19 @@ fn several_inputs_have_slices_and_partial_effects() {
 /// Experts made elsewhere speak only where a table has their columns.
 #[test]
 fn experts_made_elsewhere_need_the_table() {
-    let (x, y) = rows(1);
-    let mean: Vec<f64> = y.iter().map(|y| y + 0.1).collect();
+    let rows = rows(1);
+    let mean: Vec<f64> = rows.y().unwrap().iter().map(|y| y + 0.1).collect();
     let (zero, sd) = (vec![0.0; ROWS], vec![0.5; ROWS]);
-    let said = Predictions::new(vec![mean.clone(), zero.clone()], vec![sd.clone(), sd.clone()]);
-    let (said, known) = (said.unwrap(), vec!["a".to_string(), "b".into()]);
-    let settings = settings(Method::Bhs).check().unwrap();
-    let fitted = stack(&x, 1, &y, known, &said, &settings, &Quiet).unwrap();
-    let fitted = fitted(fitted, 1);
+    let predictions = Predictions::new(vec![mean, zero], vec![sd.clone(), sd]).unwrap();
+    let experts = vec!["a".to_string(), "b".into()];
+    let known = rows.clone().with_experts(experts, predictions).unwrap();
+    let fitted = fit(&known, &settings(Method::Bhs)).unwrap();
     let without = view(&fitted, None, 1).unwrap();
     assert_eq!(names(&without), ["trace", "rank"]);
     assert!(without.omitted[0].contains("needs the table"), "{:?}", without.omitted);
-    let more: [(&str, &[f64]); 4] =
-        [("mean_a", &mean), ("mean_b", &zero), ("sd_a", &sd), ("sd_b", &sd)];
-    let found = view(&fitted, Some(&table(&x, &y, 1, &more)), 1).unwrap();
+    let found = view(&fitted, Some(&known), 1).unwrap();
     assert_eq!(found.experts.unwrap().weights[0].name, "a");
     assert!(found.predictive.unwrap().density.is_none());
-    let error = view(&fitted, Some(&table(&x, &y, 1, &[])), 1).unwrap_err().to_string();
-    assert!(error.contains("`t.csv`") && error.contains("`mean_a`"), "{error}");
+    let error = view(&fitted, Some(&rows), 1).unwrap_err().to_string();
+    assert!(error.contains("give the predictions of a, b"), "{error}");
 }

@@ -1,10 +1,36 @@
 //! Fuse the predictions of several Gaussian processes into one calibrated density, with
 //! weights that depend on the input and are inferred by Monte Carlo.
 //!
-//! Data flows one way: rows -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
-//! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`metrics`]. The rules in
-//! [`baseline`] do without draws and are scored the same way; [`compare`] puts all of them side
-//! by side. [`calibrate`] asks whether the draws are those of the posterior.
+//! ```
+//! # fn main() -> gpfuse::Result<()> {
+//! use gpfuse::{Data, FitSettings, Method, Predictions, fit};
+//! # let short = gpfuse::infer::Settings { warmup: 30, draws: 20, chains: 2, ..Default::default() };
+//!
+//! let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 10.0).collect();
+//! let y: Vec<f64> = x.iter().map(|x| x.sin() + 0.1 * (9.0 * x).cos()).collect();
+//! let data = Data::new(x, 1)?.with_target(y.clone())?;
+//! let settings = FitSettings { method: Method::Het, ..Default::default() };
+//! # let settings = FitSettings { sampler: short.clone(), ..settings };
+//! let fitted = fit(&data, &settings)?;
+//! let new = Data::new(vec![0.55, 1.25], 1)?;
+//! let prediction = fitted.predict(&new)?;
+//! println!("means {:?}, 90 % {:?}", prediction.mean()?, prediction.quantiles(&[0.05, 0.95])?);
+//!
+//! // Models that you have already: what each says at rows that it has not seen.
+//! let said = Predictions::new(vec![y, vec![0.0; 40]], vec![vec![0.2; 40], vec![0.9; 40]])?;
+//! let stacking = data.with_experts(vec!["wave".into(), "zero".into()], said)?;
+//! let settings = FitSettings { method: Method::Pbhs, ..Default::default() };
+//! # let settings = FitSettings { sampler: short, ..settings };
+//! let stacked = fit(&stacking, &settings)?;
+//! println!("NLPD {:.2}", stacked.evaluate(&stacking)?.nlpd.value);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Data flows one way: [`Data`] -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
+//! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`Prediction`], [`metrics`].
+//! The rules in [`baseline`] do without draws and are scored the same way; [`compare`] puts all of
+//! them side by side. [`calibrate`] asks whether the draws are those of the posterior.
 
 pub mod baseline;
 pub mod basis;

@@ -5,9 +5,8 @@ mod common;
 
 use common::case::normals;
 use common::{close, tolerance};
-use gpfuse::baseline::{
-    ENTROPY_FLOOR, Learned, Predictions, Prior, Rule, StackingSet, TEMPERATURE,
-};
+use gpfuse::Predictions;
+use gpfuse::baseline::{ENTROPY_FLOOR, Learned, Prior, Rule, StackingSet, TEMPERATURE};
 use gpfuse::metrics::evaluate;
 
 const PRIOR: Prior = Prior { mean: 0.4, var: 6.0 };

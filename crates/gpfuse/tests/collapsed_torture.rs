@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use common::case::normals;
+use gpfuse::Data;
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::diagnose::diagnose;
 use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, fit};
 use gpfuse::infer::{
-    ChainDraws, ChainProgress, Density, DensityError, Draws, Monitor, Quiet, Settings, Start, Stat,
-    sample,
+    ChainDraws, ChainProgress, Density, DensityError, Draws, Monitor, Settings, Start, Stat, sample,
 };
 use gpfuse::kernel::Kernel;
 use gpfuse::model::{Collapsed, Kind, Method, Model, Observed, Posterior, Priors, Role};
@@ -209,8 +209,8 @@ fn a_fit_of_any_table_is_finite() {
                     sampler: short(10),
                     ..FitSettings::default()
                 };
-                let (x, y) = (&table.x, &table.y);
-                let fitted = fit(x, table.inputs, y, &settings.check().unwrap(), &Quiet).unwrap();
+                let data = Data::new(table.x.clone(), table.inputs).unwrap();
+                let fitted = fit(&data.with_target(table.y.clone()).unwrap(), &settings).unwrap();
                 assert!(fitted.draws.iter().flatten().all(|v| v.is_finite()));
                 assert!(stats(&fitted.draws).iter().all(|s| s.lp.is_finite()));
                 let diverging = stats(&fitted.draws).iter().filter(|s| s.diverging).count();

@@ -1,14 +1,15 @@
 //! Laws of a comparison: what it does not depend on, and what each entry must hold.
 #![allow(clippy::unwrap_used)]
 
-use gpfuse::baseline::{Predictions, Prior, Rule, StackingSet};
-use gpfuse::compare::{Audience, Comparison, Contestant, Known, Scored, compare};
+use gpfuse::baseline::{Prior, Rule, StackingSet};
+use gpfuse::compare::{Audience, Comparison, Contestant, Scored, compare};
 use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Assignment, Partition};
 use gpfuse::fit::{CheckedFit, FitSettings, fit};
 use gpfuse::infer::{self, Monitor, Quiet};
 use gpfuse::model::Method;
 use gpfuse::random::{Purpose, stream};
+use gpfuse::{Data, Predictions, Result};
 use rand::RngExt;
 use rand_distr::StandardNormal;
 
@@ -34,24 +35,25 @@ fn normals(seed: u64) -> impl FnMut() -> f64 {
     move || rng.sample(StandardNormal)
 }
 
+fn data(x: &[f64], y: &[f64]) -> Result<Data> {
+    Data::new(x.to_vec(), 1)?.with_target(y.to_vec())
+}
+
 /// A noisy wave, in a unit of the target.
-fn rows(seed: u64, unit: f64) -> (Vec<f64>, Vec<f64>) {
+fn rows(seed: u64, unit: f64) -> Data {
     let mut normal = normals(seed);
     let x: Vec<f64> = (0..ROWS).map(|i| i as f64 * 0.1).collect();
-    let y = x.iter().map(|x| unit * ((2.0 * x).sin() + 0.2 * normal())).collect();
-    (x, y)
+    let y: Vec<f64> = x.iter().map(|x| unit * ((2.0 * x).sin() + 0.2 * normal())).collect();
+    data(&x, &y).unwrap()
 }
 
 fn run(
-    train: &(Vec<f64>, Vec<f64>),
-    test: Option<&(Vec<f64>, Vec<f64>)>,
+    train: &Data,
+    test: Option<&Data>,
     experts: usize,
     contestants: &[Contestant],
 ) -> Comparison {
-    fn known(rows: &(Vec<f64>, Vec<f64>)) -> Known<'_> {
-        Known { x: &rows.0, y: &rows.1 }
-    }
-    compare(known(train), test.map(known), 1, &settings(experts), contestants, &Quiet).unwrap()
+    compare(train, test, &settings(experts), contestants, &Quiet).unwrap()
 }
 
 fn find(comparison: &Comparison, contestant: Contestant) -> &Scored {
@@ -113,12 +115,13 @@ fn units_move_every_nlpd_by_their_logarithm() {
 /// worst of each.
 #[test]
 fn left_out_rows_are_the_stacking_rows() {
-    let (x, mut y) = rows(5, 1.0);
+    let rows = rows(5, 1.0);
+    let (x, mut y) = (rows.x().to_vec(), rows.y().unwrap().to_vec());
     let stacking = Assignment::draw(Partition::Random, &x, ROWS, 2, 0.5, 0, 0).unwrap().stacking;
     for place in [2, 13] {
         let kept = y[stacking[place]];
         y[stacking[place]] = 40.0;
-        let all = run(&(x.clone(), y.clone()), None, 2, &Contestant::all());
+        let all = run(&data(&x, &y).unwrap(), None, 2, &Contestant::all());
         y[stacking[place]] = kept;
         for (who, scored) in all.scored() {
             let losses = &scored.losses;
@@ -133,16 +136,14 @@ fn left_out_rows_are_the_stacking_rows() {
 /// by the rows.
 #[test]
 fn weighted_chains_are_at_least_as_good_as_the_best() {
-    let (x, y) = rows(8, 1.0);
+    let rows = rows(8, 1.0);
     let stacked = FitSettings { combine: Combine::Stack, ..(*settings(2)).clone() };
     for (name, method) in [("bhs", Method::Bhs), ("pbhs", Method::Pbhs)] {
-        let known = Known { x: &x, y: &y };
-        let asked = stacked.clone().check().unwrap();
-        let all = compare(known, None, 1, &asked, &[name.parse().unwrap()], &Quiet).unwrap();
+        let all = compare(&rows, None, &stacked, &[name.parse().unwrap()], &Quiet).unwrap();
         let scored = find(&all, name.parse().unwrap());
         assert!(scored.trust.is_some());
-        let own = FitSettings { method, ..stacked.clone() }.check().unwrap();
-        let chains = fit(&x, 1, &y, &own, &Quiet).unwrap().diagnostics.combined.unwrap();
+        let own = FitSettings { method, ..stacked.clone() };
+        let chains = fit(&rows, &own).unwrap().diagnostics.combined.unwrap();
         let best = chains.chains.iter().map(|c| c.elpd).fold(f64::MIN, f64::max);
         let least = best - 0.11 / all.rows as f64;
         assert!(-scored.nlpd.value >= least, "{} below {best}", -scored.nlpd.value);
@@ -171,34 +172,33 @@ fn a_failure_is_an_entry() {
 /// The density of a row under a mode that has seen it is no leave-one-out score.
 #[test]
 fn a_mode_leaves_no_row_out() {
-    let (x, y) = rows(11, 1.0);
+    let rows = rows(11, 1.0);
     let sampler = infer::Settings { sampler: infer::Sampler::Map, ..settings(2).sampler.clone() };
-    let settings = FitSettings { sampler, ..(*settings(2)).clone() }.check().unwrap();
-    let (known, het) = (Known { x: &x, y: &y }, ["het".parse().unwrap()]);
-    let scored = compare(known, Some(known), 1, &settings, &het, &Quiet).unwrap();
+    let settings = FitSettings { sampler, ..(*settings(2)).clone() };
+    let het = ["het".parse().unwrap()];
+    let scored = compare(&rows, Some(&rows), &settings, &het, &Quiet).unwrap();
     assert!(scored.entries[0].outcome.is_ok());
-    let left_out = compare(known, None, 1, &settings, &het, &Quiet).unwrap();
+    let left_out = compare(&rows, None, &settings, &het, &Quiet).unwrap();
     let error = left_out.entries[0].outcome.as_ref().unwrap_err().to_string();
     assert!(error.contains("with 1 draws"), "{error}");
 }
 
 #[test]
 fn what_nobody_can_use_is_refused() {
-    let (x, y) = rows(8, 1.0);
-    let bad = [vec![f64::NAN], vec![1.0; ROWS - 1]].concat();
+    let rows = rows(8, 1.0);
     let settings = settings(2);
     let het = [Contestant::Method(gpfuse::model::Method::Het)];
-    let refused = |train: &[f64], test: &[f64]| {
-        let (train, test) = (Known { x: &x, y: train }, Known { x: &x, y: test });
-        compare(train, Some(test), 1, &settings, &het, &Quiet).unwrap_err().to_string()
+    let refused = |train: &Data, test: &Data| {
+        compare(train, Some(test), &settings, &het, &Quiet).unwrap_err().to_string()
     };
-    assert!(refused(&bad, &y).contains("target of row 1 is NaN"));
-    assert!(refused(&y, &bad).contains("test rows: target of row 1 is NaN"));
-    assert!(refused(&y, &y[1..]).contains("test rows: targets: expected 40"));
-    let rows = Known { x: &x, y: &y };
-    let refuse = |who: &[Contestant]| {
-        compare(rows, None, 1, &settings, who, &Quiet).unwrap_err().to_string()
-    };
+    let (untold, wider) = (Data::new(rows.x().to_vec(), 1), Data::new(vec![0.0; ROWS], 2));
+    let wider = wider.unwrap().with_target(vec![0.0; ROWS / 2]).unwrap();
+    let untold = untold.unwrap();
+    assert!(refused(&untold, &rows).contains("the target `y` is not with the rows"));
+    assert!(refused(&rows, &untold).contains("test rows: the target `y` is not with the rows"));
+    assert!(refused(&rows, &wider).contains("test rows: inputs: expected 1 columns, found 2"));
+    let refuse =
+        |who: &[Contestant]| compare(&rows, None, &settings, who, &Quiet).unwrap_err().to_string();
     assert!(refuse(&[]).contains("name at least one"));
     assert!(refuse(&[het[0], het[0]]).contains("`het` stands twice"));
     let unknown = "hat".parse::<Contestant>().unwrap_err().to_string();
@@ -222,10 +222,8 @@ impl Audience for Impatient {
 
 #[test]
 fn what_is_finished_is_kept() {
-    let (x, y) = rows(9, 1.0);
     let some = ["linear-pool", "poe", "bcm", "single-gp"].map(|n| n.parse().unwrap());
-    let train = Known { x: &x, y: &y };
-    let all = compare(train, None, 1, &settings(2), &some, &Impatient).unwrap();
+    let all = compare(&rows(9, 1.0), None, &settings(2), &some, &Impatient).unwrap();
     assert!(all.interrupted && all.entries.len() == 4 && all.scored().count() == 2);
     let last = all.entries[3].outcome.as_ref().unwrap_err().to_string();
     assert!(last.contains("stopped before its turn"), "{last}");

@@ -1,9 +1,9 @@
 //! Log densities and gradients against files computed by automatic differentiation.
 #![allow(clippy::unwrap_used)]
 
-// The example is the check; its `main` and argument handling are not used here.
+// The program is the check; its `main` and argument handling are not used here.
 #[allow(dead_code)]
-#[path = "../examples/golden.rs"]
+#[path = "../../../bench/rust/src/bin/golden.rs"]
 mod golden;
 
 use std::path::Path;

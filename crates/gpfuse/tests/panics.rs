@@ -10,12 +10,13 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use common::gaussian::{Fault, Gaussian, PANIC, mute_panics_on_purpose, prior, settings};
+use gpfuse::Data;
 use gpfuse::calibrate::{self, Study};
 use gpfuse::fit::{FitSettings, Fitted};
 use gpfuse::infer::map::Point;
 use gpfuse::infer::{ChainProgress, Keeper, Monitor, Quiet, Sampler, Settings, Start, sample};
 use gpfuse::model::Method;
-use gpfuse::sweep::{self, Cell, Finished, Key, Sink, Table};
+use gpfuse::sweep::{self, Cell, Finished, Key, Sink};
 
 /// What a job returns, if it does within 20 seconds.
 fn within<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
@@ -150,7 +151,7 @@ impl Sink for Broken {
 fn a_panic_over_one_cell_ends_the_sweep() {
     let x: Vec<f64> = (0..20).map(|i| f64::from(i) / 10.0).collect();
     let y = x.iter().map(|x| x.sin()).collect();
-    let table = Arc::new(Table { x, inputs: 1, y });
+    let table = Arc::new(Data::new(x, 1).unwrap().with_target(y).unwrap());
     let (train, test) = (Arc::new((0..15).collect()), Arc::new((15..20).collect()));
     let cell = |split: usize| {
         let sampler = if split == 2 { Sampler::Map } else { Sampler::Nuts };

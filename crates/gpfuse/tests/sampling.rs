@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use common::case::{Case, Recipe, normals};
+use common::case::{Case, Recipe, normals, rows_of};
 use common::gaussian::{
     DIM, FACTOR, FATAL, Fault, Gaussian, MEAN, PANIC, mute_panics_on_purpose, prior, run, settings,
 };
@@ -164,8 +164,9 @@ fn a_fit_has_the_same_bits_on_any_number_of_threads() {
                 sampler,
                 ..FitSettings::default()
             };
-            let fitted = fit(&x, 1, &y, &asked.check().unwrap(), &Quiet).unwrap();
-            let scores = fitted.evaluate(&x, None, &y).unwrap();
+            let data = rows_of(&x, &y);
+            let fitted = fit(&data, &asked).unwrap();
+            let scores = fitted.evaluate(&data).unwrap();
             (bits(&fitted.draws), scores.nlpd.value.to_bits(), format!("{:?}", fitted.diagnostics))
         };
         let one = with(1, 3);

@@ -6,13 +6,13 @@ mod common;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use common::case::{Case, Recipe, normals};
+use common::case::{Case, Recipe, normals, rows_of};
 use common::dual::constants;
 use common::textbook::{Functions, Textbook};
 use common::{close, tolerance};
 use gpfuse::basis::{Basis, Rff};
 use gpfuse::fit::{BasisChoice, FitSettings, fit};
-use gpfuse::infer::{ChainDraws, Draws, Quiet, Settings, Stat};
+use gpfuse::infer::{ChainDraws, Draws, Settings, Stat};
 use gpfuse::kernel::Kernel;
 use gpfuse::metrics::{LEVELS, Scores, evaluate};
 use gpfuse::model::{BankPrior, Method, Model, Priors};
@@ -119,7 +119,7 @@ fn scores_of_a_fit_agree_with_their_definitions() {
                 sampler,
                 ..FitSettings::default()
             };
-            let fitted = fit(&x, 1, &y, &asked.check().unwrap(), &Quiet).unwrap();
+            let fitted = fit(&rows_of(&x, &y), &asked).unwrap();
             let Basis::Rff(basis) = fitted.model.basis() else { panic!("asked for rff") };
             let scaled = |x: &f64| vec![fitted.scaler.inputs[0].apply(*x)];
             let book = Textbook {
@@ -137,7 +137,7 @@ fn scores_of_a_fit_agree_with_their_definitions() {
                 given: None,
             };
             let rows = mixtures(&book, &fitted.draws, fitted.scaler.target, &new_y);
-            let scores = fitted.evaluate(&new_x, None, &new_y).unwrap();
+            let scores = fitted.evaluate(&rows_of(&new_x, &new_y)).unwrap();
             agree(&format!("{method} {scaling:?}"), &scores, &rows);
             check_errors(&scores, &rows);
         }

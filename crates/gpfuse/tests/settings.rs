@@ -2,6 +2,7 @@
 //! written.
 #![allow(clippy::unwrap_used)]
 
+use gpfuse::Data;
 use gpfuse::Error;
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::calibrate;
@@ -9,9 +10,8 @@ use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Partition};
 use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, fit};
 use gpfuse::gp::Objective;
-use gpfuse::infer::{self, Metric, Quiet, Sampler, Start};
+use gpfuse::infer::{self, Metric, Sampler, Start};
 use gpfuse::kernel::Kernel;
-use gpfuse::metrics::evaluate;
 use gpfuse::model::{BankPrior, CalibrationPrior, Method, Priors};
 use gpfuse::scale::Scaling;
 use proptest::prelude::*;
@@ -226,7 +226,8 @@ proptest! {
         let Ok(checked) = settings.check() else { return Ok(()) };
         prop_assume!(usual);
         let (x, y) = table();
-        let fitted = match fit(&x, 2, &y, &checked, &Quiet) {
+        let data = Data::new(x, 2).unwrap().with_target(y).unwrap();
+        let fitted = match fit(&data, &checked) {
             Ok(fitted) => fitted,
             Err(error) => {
                 prop_assert!(!matches!(error, Error::Worker(_)), "{}", error);
@@ -235,9 +236,7 @@ proptest! {
             }
         };
         prop_assert!(fitted.draws.iter().all(|q| q.iter().all(|v| v.is_finite())));
-        let rows = fitted.rows(&x).unwrap();
-        let given = fitted.given(&x, None).unwrap();
-        if let Ok(scores) = evaluate(&fitted.predictor().at(&rows, given.as_ref()), &y, 1) {
+        if let Ok(scores) = fitted.evaluate(&data) {
             prop_assert!(scores.nlpd.value.is_finite(), "{:?}", scores.nlpd);
         }
     }

@@ -5,11 +5,11 @@ mod common;
 
 use std::sync::Arc;
 
-use common::case::{Case, On, Recipe, normals};
+use common::case::{Case, On, Recipe, normals, rows_of};
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::fit::{DensityChoice, FitSettings, fit};
-use gpfuse::infer::{Density, Quiet, Settings, Start};
+use gpfuse::infer::{Density, Settings, Start};
 use gpfuse::kernel::Kernel;
 use gpfuse::model::{Method, Model, Observed, Posterior, Priors, Starter};
 
@@ -166,7 +166,7 @@ fn a_fit_from_the_data_does_not_depend_on_threads() {
                 sampler,
                 ..FitSettings::default()
             };
-            let fitted = fit(&x, 1, &y, &settings.check().unwrap(), &Quiet).unwrap();
+            let fitted = fit(&rows_of(&x, &y), &settings).unwrap();
             fitted.draws.iter().flatten().map(|v| v.to_bits()).collect::<Vec<u64>>()
         };
         let one = bits(1, 0, Start::Data);

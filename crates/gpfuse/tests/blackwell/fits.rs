@@ -1,11 +1,11 @@
 //! PoGPE fits, scored with the coefficients of the means integrated out and without.
 
 use gpfuse::fit::{DensityChoice, FitSettings, Fitted, fit};
-use gpfuse::infer::{Quiet, Settings};
-use gpfuse::metrics::{Score, Scores, evaluate};
+use gpfuse::infer::Settings;
+use gpfuse::metrics::{Score, Scores};
 use gpfuse::model::Method;
 
-use super::common::case::normals;
+use super::common::case::{normals, rows_of};
 use super::common::tolerance;
 
 /// Rows with a noise that grows.
@@ -26,15 +26,16 @@ fn fitted(density: DensityChoice, seed: u64) -> Fitted {
         sampler: Settings { warmup: 200, draws: 200, seed, threads: 2, ..Settings::default() },
         ..FitSettings::default()
     };
-    fit(&x, 1, &y, &settings.check().unwrap(), &Quiet).unwrap()
+    fit(&rows_of(&x, &y), &settings).unwrap()
 }
 
 /// The scores of the draws, and of the draws without the coefficients.
 fn both(fitted: &Fitted) -> [Scores; 2] {
     let (x, y) = table(60, 8601);
-    let rows = fitted.rows(&x).unwrap();
-    let plain = fitted.evaluate(&x, None, &y).unwrap();
-    [plain, evaluate(&fitted.conditional().unwrap().at(&rows), &y, 2).unwrap()]
+    let data = rows_of(&x, &y);
+    let prediction = fitted.predict(&data).unwrap();
+    let plain = prediction.evaluate().unwrap();
+    [plain, prediction.rao_blackwell().unwrap().evaluate().unwrap()]
 }
 
 fn scores(s: &Scores) -> [Score; 4] {

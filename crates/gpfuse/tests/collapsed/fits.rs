@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, Fitted, fit};
-use gpfuse::infer::{Density, Quiet, Sampler, Settings};
+use gpfuse::infer::{Density, Sampler, Settings};
 use gpfuse::model::{Collapsed, Method, Observed, Posterior};
 
-use super::common::case::normals;
+use super::common::case::{normals, rows_of};
 use super::common::{close, tolerance};
 use super::hole;
 
@@ -38,7 +38,7 @@ fn collapsed_settings(method: Method) -> FitSettings {
 
 fn fitted(settings: FitSettings) -> Fitted {
     let (x, y) = table();
-    fit(&x, 1, &y, &settings.check().unwrap(), &Quiet).unwrap()
+    fit(&rows_of(&x, &y), &settings).unwrap()
 }
 
 /// A fit keeps full draws, the same bits on any number of threads and others with another seed.

@@ -166,3 +166,8 @@ impl Case {
         self.textbook.given.as_ref().map(|(mean, sd)| Given::new(mean, sd).unwrap())
     }
 }
+
+/// Rows of one input with their targets.
+pub(crate) fn rows_of(x: &[f64], y: &[f64]) -> gpfuse::Data {
+    gpfuse::Data::new(x.to_vec(), 1).unwrap().with_target(y.to_vec()).unwrap()
+}

@@ -1,10 +1,8 @@
 //! Truths that are not from the prior: the paper's generator, and a wave with growing noise.
 
-use gpfuse::fit::{FitSettings, fit};
-use gpfuse::infer::{self, Quiet};
-use gpfuse::model::Method;
-use gpfuse::predict::Predictive;
+use gpfuse::infer;
 use gpfuse::simulate::Simulate;
+use gpfuse::{Data, FitSettings, Method, fit};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -80,12 +78,10 @@ pub(super) fn covered(
         ..infer::Settings::default()
     };
     let settings = FitSettings { method, size: Some(30), sampler, ..FitSettings::default() };
-    let fitted = fit(&x[..ROWS], 1, &y[..ROWS], &settings.check()?, &Quiet)?;
-    let (rows, given) = (fitted.rows(&x[ROWS..])?, fitted.given(&x[ROWS..], None)?);
-    let pit = fitted.predictor().at(&rows, given.as_ref()).blocks(1, |block| {
-        let at = |r: usize| Ok(block.row(r)?.pit(y[ROWS + block.first + r]));
-        (0..block.len()).map(at).collect::<gpfuse::Result<Vec<_>>>()
-    })?;
-    let pit = pit.into_iter().collect::<gpfuse::Result<Vec<_>>>()?.concat();
+    let all = Data::new(x, 1)?.with_target(y)?;
+    let (rows, new): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|row| *row < ROWS);
+    let (fitted, new) = (fit(&all.pick(&rows)?, &settings)?, all.pick(&new)?);
+    let y = new.y()?;
+    let pit = fitted.predict(&new)?.on_threads(1).each(|row, density| density.pit(y[row]))?;
     Ok(Covered::of(&pit).by(fitted.diagnostics.passed()))
 }

@@ -1,10 +1,7 @@
 //! The paper's data: the rows of a split, and what its frozen experts say there.
 
-use gpfuse::baseline::Predictions;
-use gpfuse::fit::{CheckedFit, Fitted, fit, stack};
-use gpfuse::infer::Quiet;
 use gpfuse::metrics::Scores;
-use gpfuse::model::Method;
+use gpfuse::{Data, FitSettings, Fitted, Method, Predictions, fit};
 
 use crate::csv::Csv;
 use crate::study::project;
@@ -16,11 +13,7 @@ pub(super) const SPLITS: usize = 5;
 const EXPERTS: usize = 3;
 
 /// Rows, with the predictions of experts where these are given.
-pub(super) struct Problem {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    said: Option<Predictions>,
-}
+pub(super) struct Problem(Data);
 
 impl Problem {
     /// The training rows of a split for a method, or its test rows.
@@ -29,7 +22,7 @@ impl Problem {
         let data = Csv::read(&folder.join("data.csv"))?;
         if method.learns_experts() {
             let own = data.only(&format!("test{split}"), if test { "1" } else { "0" })?;
-            return Ok(Problem { x: own.numbers("x")?, y: own.numbers("y")?, said: None });
+            return Ok(Problem(Data::new(own.numbers("x")?, 1)?.with_target(own.numbers("y")?)?));
         }
         let frozen = Csv::read(&folder.join(format!("experts_K{EXPERTS}.csv")))?
             .only("split", &split.to_string())?
@@ -39,19 +32,18 @@ impl Problem {
         let of = |name: &str| -> anyhow::Result<Vec<Vec<f64>>> {
             (1..=EXPERTS).map(|k| frozen.numbers(&format!("{name}{k}"))).collect()
         };
-        let said = Some(Predictions::new(of("mean")?, of("sd")?)?);
-        Ok(Problem { x: at(&x), y: at(&y), said })
+        let names = (1..=EXPERTS).map(|k| format!("expert{k}")).collect();
+        let data = Data::new(at(&x), 1)?.with_target(at(&y))?;
+        Ok(Problem(data.with_experts(names, Predictions::new(of("mean")?, of("sd")?)?)?))
     }
 
     /// Fit these rows, as `gpfuse fit` and `gpfuse stack` do.
-    pub(super) fn fit(&self, settings: &CheckedFit) -> gpfuse::Result<Fitted> {
-        let Some(said) = &self.said else { return fit(&self.x, 1, &self.y, settings, &Quiet) };
-        let names = (1..=EXPERTS).map(|k| format!("expert{k}")).collect();
-        stack(&self.x, 1, &self.y, names, said, settings, &Quiet)
+    pub(super) fn fit(&self, settings: &FitSettings) -> gpfuse::Result<Fitted> {
+        fit(&self.0, settings)
     }
 
     /// Score a fit on these rows.
     pub(super) fn score(&self, fitted: &Fitted) -> gpfuse::Result<Scores> {
-        fitted.evaluate(&self.x, self.said.as_ref(), &self.y)
+        fitted.evaluate(&self.0)
     }
 }

@@ -1,15 +1,15 @@
 //! One hard model, drawn by its number: a table, settings, and predictions of experts.
 
-use gpfuse::baseline::Predictions;
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Partition};
-use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, Fitted, fit, stack};
-use gpfuse::infer::{Metric, Quiet, Sampler, Settings, Start};
+use gpfuse::fit::{BasisChoice, DensityChoice};
+use gpfuse::infer::{Metric, Sampler, Settings, Start};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{BankPrior, Method, Priors};
+use gpfuse::model::{BankPrior, Priors};
 use gpfuse::random::{Purpose, stream};
 use gpfuse::scale::Scaling;
+use gpfuse::{Data, FitSettings, Fitted, Method, Predictions, fit};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -65,32 +65,23 @@ impl Case {
         Case { settings, inputs, x, y, said }
     }
 
-    /// The inputs of some of the rows, row-major.
-    pub(super) fn rows(&self, rows: &[usize]) -> Vec<f64> {
-        let own = |r: &usize| &self.x[r * self.inputs..(r + 1) * self.inputs];
-        rows.iter().flat_map(own).copied().collect()
-    }
-
-    /// What experts made elsewhere say at some of the rows, if there are any.
-    pub(super) fn said(&self, rows: &[usize]) -> gpfuse::Result<Option<Predictions>> {
+    /// Rows with these inputs, and with what experts made elsewhere say at some rows of the table.
+    pub(super) fn at(&self, x: Vec<f64>, rows: &[usize]) -> gpfuse::Result<Data> {
+        let data = Data::new(x, self.inputs)?;
+        let Some((mean, sd)) = &self.said else { return Ok(data) };
         let pick = |all: &[Vec<f64>]| -> Vec<Vec<f64>> {
-            all.iter().map(|own| rows.iter().map(|r| own[*r]).collect()).collect()
+            all.iter().map(|expert| rows.iter().map(|r| expert[*r]).collect()).collect()
         };
-        let said = self.said.as_ref().map(|(mean, sd)| Predictions::new(pick(mean), pick(sd)));
-        said.transpose()
+        let predictions = Predictions::new(pick(mean), pick(sd))?;
+        let names = (0..predictions.experts()).map(|k| format!("expert{k}")).collect();
+        data.with_experts(names, predictions)
     }
 
     /// Fit it as a user does.
     pub(super) fn fit(&self) -> gpfuse::Result<Fitted> {
-        let settings = self.settings.clone().check()?;
         let all: Vec<usize> = (0..self.y.len()).collect();
-        match self.said(&all)? {
-            None => fit(&self.x, self.inputs, &self.y, &settings, &Quiet),
-            Some(said) => {
-                let names = (0..said.experts()).map(|k| format!("expert{k}")).collect();
-                stack(&self.x, self.inputs, &self.y, names, &said, &settings, &Quiet)
-            }
-        }
+        let data = self.at(self.x.clone(), &all)?.with_target(self.y.clone())?;
+        fit(&data, &self.settings)
     }
 }
 

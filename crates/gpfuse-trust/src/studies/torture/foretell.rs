@@ -60,13 +60,13 @@ impl Trial {
         chosen: &[usize],
         x: &[f64],
     ) -> gpfuse::Result<()> {
-        let said = case.said(chosen)?;
-        let (rows, given) = match (fitted.rows(x), fitted.given(x, said.as_ref())) {
-            (Ok(rows), Ok(given)) => (rows, given),
-            (Err(e), _) | (_, Err(e)) => return self.refused_at(place, e, chosen.len() * by.len()),
+        let located = case.at(x.to_vec(), chosen).and_then(|at| fitted.locate(&at, 0..at.len()));
+        let at = match located {
+            Ok(at) => at,
+            Err(e) => return self.refused_at(place, e, chosen.len() * by.len()),
         };
         for predictor in by {
-            let blocks = predictor.at(&rows, given.as_ref()).blocks(1, |block| {
+            let blocks = predictor.at(&at.rows, at.given.as_ref()).blocks(1, |block| {
                 let each = (0..block.len()).map(|r| match block.row(r) {
                     Ok(mixture) => Ok(broken(&mixture, fitted.scaler.target.scale)),
                     Err(e) => Err(e),

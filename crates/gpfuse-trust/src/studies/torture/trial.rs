@@ -8,8 +8,7 @@ use gpfuse::Error;
 use gpfuse::fit::Fitted;
 use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
 use gpfuse::model::layout::Part;
-use gpfuse::model::{Collapsed, Kind, Model, Observed, Posterior};
-use gpfuse::predict::Predictor;
+use gpfuse::model::{Collapsed, Kind, Model, Posterior};
 use gpfuse::random::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
 
@@ -130,10 +129,11 @@ impl Trial {
         if fitted.draws.iter().flatten().any(|v| !v.is_finite()) {
             self.breaks(Law::Density, "a draw is not finite".into());
         }
-        let mut posterior = posterior(case, fitted)?;
+        let observed = Arc::new(fitted.observed(&fitted.data)?);
+        let mut posterior = Posterior::new(fitted.model.clone(), observed)?;
         let prior: Vec<Vec<f64>> =
             (0..POINTS).map(|_| fitted.model.prior_draw(|| normal(rng))).collect();
-        let x = fitted.scaler.scale_inputs(&case.rows(&fitted.rows));
+        let x = fitted.scaler.scale_inputs(fitted.data.x());
         let compared = self.number.is_multiple_of(COMPARED);
         let mut ways =
             |q: &Vec<f64>| if compared { ways(&fitted.model, &x, q, rng) } else { vec![] };
@@ -152,11 +152,11 @@ impl Trial {
         let kept: Vec<Vec<f64>> =
             prior.into_iter().filter(|q| posterior.logp(q, &mut room).is_ok()).collect();
         let stats = vec![Stat::default(); kept.len()];
-        let mut by = vec![fitted.predictor()];
+        let mut by = vec![fitted.predictor_of(&fitted.draws)];
         if !kept.is_empty() {
             let chain = ChainDraws { values: kept.concat(), stats };
             let kept = Draws::new(fitted.model.dim(), kept.len(), vec![chain])?;
-            by.push(Predictor::new(fitted.model.clone(), &kept, fitted.scaler.target));
+            by.push(fitted.predictor_of(&kept));
         }
         self.predict(case, fitted, &by, rng)
     }
@@ -215,20 +215,4 @@ fn ways(model: &Model, x: &[f64], q: &[f64], rng: &mut ChaCha8Rng) -> Vec<Way> {
         Way { part: part.name.clone(), along, shortest, longest }
     };
     model.layout().parts.iter().map(way).collect()
-}
-
-/// The density that was sampled.
-fn posterior(case: &Case, fitted: &Fitted) -> gpfuse::Result<Posterior> {
-    if let Some(data) = &fitted.data {
-        return Posterior::new(fitted.model.clone(), data.clone());
-    }
-    let x = case.rows(&fitted.rows);
-    let y: Vec<f64> = fitted.rows.iter().map(|r| fitted.scaler.target.apply(case.y[*r])).collect();
-    let data = Observed::new(&fitted.scaler.scale_inputs(&x), case.inputs, &y)?;
-    let said = case.said(&fitted.rows)?;
-    let data = match fitted.given(&x, said.as_ref())? {
-        Some(given) => data.given_by(given),
-        None => data,
-    };
-    Posterior::new(fitted.model.clone(), Arc::new(data))
 }

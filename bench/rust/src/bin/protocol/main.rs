@@ -7,7 +7,6 @@
 //! and the paired difference over splits with its standard error.
 
 mod frozen;
-#[path = "frozen/ledger.rs"]
 mod ledger;
 
 use std::collections::BTreeMap;

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use gpfuse::basis::{Basis, Hilbert, Rff};
-use gpfuse::fit::{FitSettings, fit};
 use gpfuse::infer::{ChainDraws, Density, DensityError, Draws, Quiet, Settings, Stat, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
@@ -19,6 +18,7 @@ use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
 use gpfuse::predict::Predictor;
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
+use gpfuse::{Data, FitSettings, fit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -207,16 +207,16 @@ fn chains(
 }
 
 fn by_default(settings: FitSettings, train: &Table, test: &Table, lpd: &Path) -> Outcome<Value> {
-    let (x, y) = (numbers(&train.x)?, numbers(&train.y)?);
+    let rows = |of: &Table| -> Outcome<Data> {
+        Ok(Data::new(numbers(&of.x)?, 1)?.with_target(numbers(&of.y)?)?)
+    };
+    let (train, test) = (rows(train)?, rows(test)?);
     let begun = Instant::now();
-    let fitted = fit(&x, 1, &y, &settings.check()?, &Quiet)?;
+    let fitted = fit(&train, &settings)?;
     let seconds = begun.elapsed().as_secs_f64();
-    let target = fitted.scaler.target;
-    let x = fitted.scaler.scale_inputs(&numbers(&test.x)?);
-    let y: Vec<f64> = numbers(&test.y)?.iter().map(|v| target.apply(*v)).collect();
-    let data = Arc::new(Observed::new(&x, 1, &y)?);
+    let data = Arc::new(fitted.observed(&test)?);
     // The density of y itself, not of the scaled y.
-    let shift = -target.scale.ln();
+    let shift = -fitted.scaler.target.scale.ln();
     pointwise(Posterior::new(fitted.model.clone(), data)?, &fitted.draws, shift, lpd)?;
     Ok(sampled(&fitted.draws, seconds))
 }

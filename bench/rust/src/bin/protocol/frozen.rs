@@ -1,4 +1,4 @@
-//! The paper's frozen protocol as the examples read it: data, splits, frequencies, experts.
+//! The paper's frozen protocol as the benchmark reads it: data, splits, frequencies, experts.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -16,9 +16,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use gpfuse::Data;
 use gpfuse::experts;
 use gpfuse::fit::{FitSettings, fit};
-use gpfuse::infer::{self, Quiet};
+use gpfuse::infer;
 use gpfuse::model::Method;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -126,12 +127,12 @@ fn one(data: &Path, (method, set, experts, hold_out, split): &Run) -> Outcome<St
     // Columns that are constant in the training rows say nothing.
     let varies = |c: &usize| train.iter().any(|r| table[*r][*c] != table[train[0]][*c]);
     let columns: Vec<usize> = (0..last).filter(varies).collect();
-    let pick = |rows: &[usize]| -> (Vec<f64>, Vec<f64>) {
+    let pick = |rows: &[usize]| -> gpfuse::Result<Data> {
         let x = rows.iter().flat_map(|r| columns.iter().map(|c| table[*r][*c])).collect();
-        (x, rows.iter().map(|r| table[*r][last]).collect())
+        let y = rows.iter().map(|r| table[*r][last]).collect();
+        Data::new(x, columns.len())?.with_target(y)
     };
-    let (x, y) = pick(&train);
-    let (x_test, y_test) = pick(&test);
+    let (train, test) = (pick(&train)?, pick(&test)?);
     let settings = FitSettings {
         method: if method == "bhs" { Method::Bhs } else { Method::Pbhs },
         plain: method == "pbhs-plain",
@@ -149,8 +150,8 @@ fn one(data: &Path, (method, set, experts, hold_out, split): &Run) -> Outcome<St
         ..Default::default()
     };
     let begun = Instant::now();
-    let fitted = fit(&x, columns.len(), &y, &settings.check()?, &Quiet)?;
-    let scores = fitted.evaluate(&x_test, None, &y_test)?;
+    let fitted = fit(&train, &settings)?;
+    let scores = fitted.evaluate(&test)?;
     let seconds = begun.elapsed().as_secs_f64();
     // In units of the training targets' standard deviation, as recorded.
     let nlpd = scores.nlpd.value - fitted.scaler.target.scale.ln();
