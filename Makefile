@@ -5,7 +5,7 @@ VENV := target/venv
 TOOLS := cargo-deny@0.20.2 cargo-audit@0.22.2 cargo-fuzz@0.13.2
 WITH_TOOLS := PATH="$(CURDIR)/target/tools/bin:$$PATH"
 
-.PHONY: test python arviz1 browser kill other-sets check audit tools trust golden bench protocol levers versus clean
+.PHONY: test python arviz1 browser kill other-sets check audit tools trust sanitizer golden bench protocol levers versus clean
 
 # The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and
 # experts from real scikit-learn, then the Python package, then the library's tests on the other instruction sets of this machine.
@@ -54,19 +54,27 @@ kill:
 	$(CARGO) test --release -p gpfuse-cli --test sweep -- --ignored the_killed_paper
 
 # The studies behind docs/trust.md, and their page; their short forms are among the tests. All crates
-# are built with the features that their tests have, so that none is built twice. Without the network the
-# tools may be missing: the page then says what was not run.
+# are built with the features that their tests have, so that none is built twice.
 trust:
-	begun=$$(date +%s); $(MAKE) --keep-going tools; \
-	$(CARGO) build --release --workspace --exclude gpfuse-py && \
-	$(WITH_TOOLS) target/release/gpfuse-trust --out target/trust --building $$(($$(date +%s) - begun))
+	begun=$$(date +%s); $(CARGO) build --release --workspace --exclude gpfuse-py && \
+	target/release/gpfuse-trust --out target/trust --building $$(($$(date +%s) - begun))
 
-# Licences, sources and advisories of all that is linked.
+# The tests that go through the vector kernels on every instruction set, with every load and store
+# checked. The sanitizer is in the stable compiler, behind a switch that is not.
+sanitizer:
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 \
+	    CARGO_TARGET_DIR=target/sanitizer $(CARGO) test -p gpfuse --target x86_64-unknown-linux-gnu \
+	    --lib --test collapsed --test golden --test gradient
+
+# Licences, sources and advisories of all that is linked. GPFUSE_ADVISORY_DB names the folder of a copy of
+# the advisories, where they cannot be fetched.
 audit: tools
-	$(WITH_TOOLS) $(CARGO) deny check
-	$(WITH_TOOLS) $(CARGO) audit
+	$(WITH_TOOLS) $(CARGO) deny check $(if $(GPFUSE_ADVISORY_DB),bans licenses sources)
+	$(WITH_TOOLS) $(CARGO) audit $(if $(GPFUSE_ADVISORY_DB),--no-fetch --stale --db $(GPFUSE_ADVISORY_DB)) \
+	    --deny unsound
 
-# What these two need of cargo, kept in this folder. Not optimised: they are built more than they run.
+# What these two and `fuzz/run` need of cargo, kept in this folder. Not optimised: they are built more than
+# they run.
 tools: $(addprefix target/tools/,$(TOOLS))
 
 target/tools/%:

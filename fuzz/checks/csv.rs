@@ -1,10 +1,9 @@
 //! Delimited text, plain or in gzip.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use gpfuse_io::table::{Table, header, write_csv};
 
-use super::bound::bounded;
 use super::one_line;
 use super::place::{place, put};
 
@@ -14,11 +13,13 @@ const MOST: u64 = 8 << 20;
 /// A table has as many finite numbers as it says, under different names, and is the same after it
 /// was written.
 pub fn csv(bytes: &[u8]) {
-    let Some(size) = text_length(bytes) else { return };
+    if unpacks_to_much(bytes) {
+        return;
+    }
     let name = if bytes.first() == Some(&b'\t') { "t.tsv" } else { "t.csv" };
     let path = put(name, bytes);
-    let names = bounded(size, || header(&path));
-    let table = match bounded(size, || Table::read(&path, None)) {
+    let names = header(&path);
+    let table = match Table::read(&path, None) {
         Ok(table) => table,
         Err(error) => return one_line(&error),
     };
@@ -30,18 +31,11 @@ pub fn csv(bytes: &[u8]) {
     assert_eq!(one.columns[..], table.columns[last..]);
 }
 
-/// The text's length: gzip shrinks a text by as much as a thousand, so there the bound is on what
-/// comes out.
-fn text_length(bytes: &[u8]) -> Option<usize> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Some(bytes.len());
-    }
+/// Whether it is gzip of a text that is too long.
+fn unpacks_to_much(bytes: &[u8]) -> bool {
+    let gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let mut text = flate2::bufread::MultiGzDecoder::new(bytes).take(MOST + 1);
-    let (mut buffer, mut length) = ([0; 4096], 0);
-    while let Ok(got @ 1..) = text.read(&mut buffer) {
-        length += got;
-    }
-    (length as u64 <= MOST).then_some(length.max(bytes.len()))
+    gzip && matches!(io::copy(&mut text, &mut io::sink()), Ok(length) if length > MOST)
 }
 
 /// Shape and values are what a table promises.

@@ -12,7 +12,6 @@ use gpfuse_io::checkpoint::{Checkpoint, Run};
 use gpfuse_io::ledger::Folder;
 use gpfuse_io::ranks::{RankLedger, simulations};
 
-use super::bound::bounded;
 use super::one_line;
 use super::place::place;
 
@@ -22,8 +21,8 @@ const SWEEP: &str = "name = 's'\n[data.d]\nsimulate = {}\n[[arm]]\nname = 'a'\nm
                      experts = [2]\n";
 
 /// The first byte says which file the others are: `l` the rows of a sweep, `r` ranks; of a
-/// checkpoint `C`, `S`, `M` a chain, a start and a journal as they are, and `c`, `s`, `m` what
-/// lies behind head and checksum.
+/// checkpoint `C` and `S` a chain and a start as they are, and `c` and `s` what lies behind head and
+/// checksum.
 pub fn ledger(bytes: &[u8]) {
     let Some((kind, rest)) = bytes.split_first() else { return };
     match kind {
@@ -31,8 +30,6 @@ pub fn ledger(bytes: &[u8]) {
         b'r' => ranks(rest),
         b'C' | b'c' => chain(rest, *kind == b'C'),
         b'S' | b's' => start(rest, *kind == b'S'),
-        b'M' => journal(rest, None),
-        b'm' => journal(&records(rest), Some(rest.len() / RECORD)),
         _ => {}
     }
 }
@@ -52,8 +49,7 @@ fn rows(bytes: &[u8]) {
     });
     let path = FOLDER.join("ledger.jsonl");
     fs::write(&path, bytes).expect("a file in memory");
-    // The settings are read with them.
-    let found = match bounded(bytes.len() + SWEEP.len(), || Folder::read(&FOLDER)) {
+    let found = match Folder::read(&FOLDER) {
         Ok(found) => found,
         Err(error) => return one_line(&error),
     };
@@ -72,7 +68,7 @@ fn ranks(bytes: &[u8]) {
     let names = ["log likelihood", "a, b"].map(String::from);
     let path = folder("ranks");
     fs::write(path.join("ranks.csv"), bytes).expect("a file in memory");
-    let found = match bounded(bytes.len(), || simulations(&path, &names)) {
+    let found = match simulations(&path, &names) {
         Ok(found) => found,
         Err(error) => return one_line(&error),
     };
@@ -133,7 +129,7 @@ fn chain(bytes: &[u8], raw: bool) {
     let (kept, path, _) = &*CHECKPOINT;
     let file = if raw { bytes.to_vec() } else { signed("chain", bytes) };
     write(path, "chain-1.bin", &file);
-    let Some(found) = bounded(file.len(), || kept.chain(0)) else { return };
+    let Some(found) = kept.chain(0) else { return };
     kept.keep_chain(1, &found);
     let back = kept.chain(1).expect("a chain that was kept");
     let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
@@ -146,43 +142,8 @@ fn start(bytes: &[u8], raw: bool) {
     let (kept, path, _) = &*CHECKPOINT;
     let file = if raw { bytes.to_vec() } else { signed("start", bytes) };
     write(path, "start-1.bin", &file);
-    let Some(found) = bounded(file.len(), || kept.start(0)) else { return };
+    let Some(found) = kept.start(0) else { return };
     kept.keep_start(1, &found);
     let back = kept.start(1).expect("a start that was kept");
     assert_eq!(format!("{back:?}"), format!("{found:?}"));
-}
-
-/// Bytes of a record of two parameters without its checksum: a flag, the log density, the gradient.
-const RECORD: usize = 32;
-
-/// The point that all records are about.
-const POINT: [f64; 2] = [0.5, -1.0];
-
-/// The file of some records.
-fn records(bytes: &[u8]) -> Vec<u8> {
-    let mut out = head("met");
-    out.extend(2_u64.to_le_bytes());
-    for (i, record) in bytes.chunks_exact(RECORD).enumerate() {
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(&CHECKPOINT.2);
-        sum.update(&(i as u64).to_le_bytes());
-        sum.update(record);
-        POINT.iter().for_each(|v| sum.update(&v.to_le_bytes()));
-        out.extend(u64::from(sum.finalize()).to_le_bytes());
-        out.extend(record);
-    }
-    out
-}
-
-/// Records come back one after the other, and their number is known where they are whole.
-fn journal(bytes: &[u8], whole: Option<usize>) {
-    let (kept, path, _) = &*CHECKPOINT;
-    write(path, "met-1.bin", bytes);
-    let count = bounded(bytes.len(), || {
-        let mut met = kept.met(0, POINT.len()).expect("a journal");
-        let mut grad = [0.0; 2];
-        (0..).take_while(|_| met.recall(&POINT, &mut grad).is_some()).count()
-    });
-    assert!(count * (RECORD + 8) <= bytes.len());
-    assert!(whole.is_none_or(|whole| whole == count), "{count} of {whole:?} records");
 }

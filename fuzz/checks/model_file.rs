@@ -3,9 +3,8 @@
 use gpfuse::fit::Experts;
 use gpfuse::{Data as Rows, Fitted, Predictions};
 use gpfuse_io::model_file::read;
-use gpfuse_io::nc::{Data, Tree};
+use gpfuse_io::nc::Tree;
 
-use super::bound::bounded;
 use super::{edits, one_line};
 
 /// A file that is accepted is what was written, and its model predicts or is refused.
@@ -18,7 +17,7 @@ pub fn model_file(bytes: &[u8]) {
         return model(&tree);
     }
     let copy = bytes.to_vec();
-    match bounded(bytes.len(), || Tree::from_bytes(copy, "m.nc")) {
+    match Tree::from_bytes(copy, "m.nc") {
         Ok(tree) => {
             let written = tree.to_bytes("m.nc").expect("a tree that was read can be written");
             let back = Tree::from_bytes(written, "m.nc").expect("and read");
@@ -28,32 +27,14 @@ pub fn model_file(bytes: &[u8]) {
         Err(error) => one_line(&error),
     }
     let copy = bytes.to_vec();
-    if let Ok(tree) = bounded(bytes.len(), || Tree::unsigned(copy, "m.nc")) {
+    if let Ok(tree) = Tree::unsigned(copy, "m.nc") {
         model(&tree);
     }
 }
 
-/// The bytes of the values of a tree.
-fn size(tree: &Tree) -> usize {
-    let var = |data: &Data| match data {
-        Data::F64(v) => 8 * v.len(),
-        Data::I64(v) => 8 * v.len(),
-        Data::Bool(v) => v.len(),
-        Data::Str(v) => v.iter().map(|text| text.len() + 16).sum(),
-    };
-    tree.groups.iter().flat_map(|group| &group.vars).map(|v| var(&v.data) + v.name.len()).sum()
-}
-
-/// The bytes of the covariance matrices of trained experts, which are squares of their rows: a
-/// GP cannot do without, however it is stored.
-fn squares(tree: &Tree) -> usize {
-    let vars = || tree.groups.iter().flat_map(|group| &group.vars);
-    vars().filter(|var| var.name == "member_y").map(|var| 8 * var.data.len().pow(2)).sum()
-}
-
 /// The model of a tree predicts finite numbers, or the error is one line.
 fn model(tree: &Tree) {
-    let fitted = match bounded(size(tree) + squares(tree), || read(tree)) {
+    let fitted = match read(tree) {
         Ok(fitted) => fitted,
         Err(error) => return one_line(&error),
     };

@@ -6,7 +6,6 @@ use gpfuse::Error;
 use gpfuse::fit::FitSettings;
 use gpfuse_io::sweep_file::{SweepFile, difference};
 
-use super::bound::bounded;
 use super::one_line;
 
 /// The text as both kinds of settings.
@@ -18,7 +17,7 @@ pub fn settings(bytes: &[u8]) {
 /// What is accepted is the same after it was written, and different from nothing but others.
 fn sweep(text: &str) {
     let path = Path::new("s.toml");
-    let file = match bounded(text.len(), || SweepFile::parse(text, path)) {
+    let file = match SweepFile::parse(text, path) {
         Ok(file) => file,
         Err(error) => return one_line(&error),
     };
@@ -40,8 +39,7 @@ fn sweep(text: &str) {
 
 /// What is refused is refused by name; the rest is the same after it was written.
 fn fit(text: &str) {
-    let read = || serde_json::from_str::<FitSettings>(text);
-    let Ok(settings) = bounded(text.len(), read) else { return };
+    let Ok(settings) = serde_json::from_str::<FitSettings>(text) else { return };
     let json = serde_json::to_string(&settings).expect("settings can be written");
     let mut back: FitSettings = serde_json::from_str(&json).expect("and read");
     // Threads are no part of what is written.

@@ -84,24 +84,6 @@ fn a_killed_fit_ends_in_the_same_bytes() {
     }
 }
 
-/// With so many rows, what the density said is kept as well.
-#[test]
-fn a_killed_fit_on_many_rows_ends_in_the_same_bytes() {
-    let place = Place::empty();
-    place.done("simulate --n 10000 --out d.csv");
-    let fit = "fit d.csv --target y --method het --frequencies 10 --chains 2 --warmup 60 --draws 30 \
-               --max-depth 5 --start prior --combine equal --threads 2";
-    let mut run = place.command(&format!("{fit} --checkpoint ck --out killed.nc"));
-    let mut child = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while kept(&place, "ck", "met-") == 0 && child.try_wait().unwrap().is_none() {
-        sleep(Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(kept(&place, "ck", "met-") > 0, "nothing that the density said was kept");
-    survives_kills(&place, fit, 3);
-}
-
 #[test]
 fn weights_of_given_experts_are_kept_too() {
     let place = Place::new();

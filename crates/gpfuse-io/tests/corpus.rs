@@ -1,6 +1,4 @@
 //! Every file of the fuzzing corpora through the checks of its target.
-//!
-//! One test and one thread: the memory of each file is counted.
 
 use std::fs;
 use std::io::{Write, stderr};
@@ -31,7 +29,7 @@ fn all_files_of_the_corpora_pass() {
         files.sort();
         assert!(files.len() > 10, "`{}` is no corpus", folder.display());
         for file in files {
-            // The allocator's abort names no file, but this line does; what is printed would be
+            // An overflow of the stack names no file, but this line does; what is printed would be
             // captured and lost with it.
             let _ = writeln!(stderr(), "{}", file.display());
             check(&fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display())));

@@ -9,7 +9,6 @@
 //! fewer simulations and says how often it fails by chance.
 
 mod binomial;
-mod command;
 mod csv;
 mod dkwm;
 mod finding;
@@ -20,7 +19,6 @@ mod law;
 pub mod page;
 mod studies;
 mod study;
-mod suite;
 mod tune;
 mod zscore;
 

@@ -31,7 +31,7 @@ struct Args {
     /// Threads; no result depends on it.
     #[arg(long)]
     threads: Option<usize>,
-    /// The seconds that tools and building took before, which belong to the time of all.
+    /// The seconds that building took before, which belong to the time of all.
     #[arg(long)]
     building: Option<f64>,
     /// Write the names of the studies and stop.

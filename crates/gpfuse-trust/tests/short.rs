@@ -26,25 +26,6 @@ fn calibration() {
     met("calibration");
 }
 
-/// That every test of the study is there; the tests themselves are run by `cargo test`. It cannot fail
-/// by chance.
-#[test]
-fn promises() {
-    met("promises");
-}
-
-/// As above.
-#[test]
-fn faults() {
-    met("faults");
-}
-
-/// Nothing here is left to chance.
-#[test]
-fn supply() {
-    met("supply");
-}
-
 /// 36 cases at 1e-6 each: at most 4e-5, for this seed once and for all.
 #[test]
 fn conservation() {
@@ -80,12 +61,6 @@ fn torture() {
 #[test]
 fn honesty() {
     met("honesty");
-}
-
-/// There is no chance in it: the corpora are counted.
-#[test]
-fn fuzzing() {
-    met("fuzzing");
 }
 
 /// Seven runs that fail by chance with a probability of 1e-6 each: at most 1e-5.

@@ -1,4 +1,4 @@
-//! `--checkpoint`: a fit that was killed goes on where it stopped.
+//! `--checkpoint`: a fit that was killed goes on.
 
 use std::path::Path;
 
@@ -36,11 +36,10 @@ pub(super) fn open(
 ) -> anyhow::Result<Option<Checkpoint>> {
     let Some(folder) = folder else { return Ok(None) };
     let checkpoint = Checkpoint::open(folder, &run(settings, data), print::note)?;
-    let [starts, chains, parts] = checkpoint.found();
-    if starts + chains + parts > 0 {
-        let parts = if parts > 0 { format!(", {parts} in part") } else { String::new() };
+    let [starts, chains] = checkpoint.found();
+    if starts + chains > 0 {
         print::note(&format!(
-            "going on from `{}`: {}, {} of {}{parts}",
+            "going on from `{}`: {}, {} of {}",
             folder.display(),
             print::count(starts, "starting point"),
             chains,

@@ -29,8 +29,7 @@ pub(crate) const HUP: u32 = 1;
 pub(crate) const INT: u32 = 2;
 
 /// Whether a signal is ignored here, as Ctrl-C is in what a script starts in the background and a hangup is
-/// under `nohup`: the programs of a test then ignore it too, and would never end. The words are read by
-/// the study of faults.
+/// under `nohup`: the programs of a test then ignore it too, and would never end.
 pub(crate) fn deaf(signal: u32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

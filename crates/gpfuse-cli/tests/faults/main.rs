@@ -71,7 +71,7 @@ fn place() -> Place {
     place
 }
 
-/// The test cannot be made here; the words are read by the study of faults.
+/// The test cannot be made here, which is said.
 fn skipped(test: &str, why: &str) {
     eprintln!("skipped: {test}: {why}");
 }

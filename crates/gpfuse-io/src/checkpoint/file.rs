@@ -14,7 +14,7 @@ use crate::atomic::{WriteError, atomic_write};
 const STAT: usize = 7;
 
 /// What a file begins with: what it is, of which run, and which of its kind.
-pub(super) fn head(sum: u64, kind: &str, number: usize) -> [u64; 3] {
+fn head(sum: u64, kind: &str, number: usize) -> [u64; 3] {
     let mut name = *b"gpf1\0\0\0\0";
     name[4..].iter_mut().zip(kind.bytes()).for_each(|(to, from)| *to = from);
     [u64::from_le_bytes(name), sum, number as u64]

@@ -5,33 +5,29 @@
 //! lock          held by the process that writes
 //! start-I.bin   where starting point I ended
 //! chain-C.bin   all draws of chain C
-//! met-C.bin     of a chain that is not finished: what the density said to it, call after call
 //! ```
 //!
-//! Starts and chains appear whole or not at all; `met-C.bin` grows, and a part of it that did not
-//! reach the disk ends it. Every file carries the sign of its run and a checksum, and is left alone
-//! where one of them is wrong: the worst that a damaged folder costs is time. Trained experts are not
-//! kept: they are trained again, with the same outcome.
+//! Starts and chains appear whole or not at all. Every file carries the sign of its run and a checksum,
+//! and is left alone where one of them is wrong: the worst that a damaged folder costs is time. A chain
+//! that was not finished begins anew and experts are trained again, both with the same outcome.
 
 mod error;
 mod file;
-mod met;
 mod run;
 #[cfg(test)]
 mod tests;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use error::CheckpointError;
 pub use run::Run;
 
 use gpfuse::infer::map::Point;
-use gpfuse::infer::{ChainDraws, Keeper, Met};
+use gpfuse::infer::{ChainDraws, Keeper};
 
-use crate::atomic::{WriteError, atomic_write};
+use crate::atomic::atomic_write;
 use crate::claim::{LOCK, claim, is_temporary, names, remove_leftovers};
 use crate::words::show_path;
 
@@ -43,7 +39,9 @@ pub struct Checkpoint {
     folder: PathBuf,
     /// The sign of the run.
     sum: u64,
-    trouble: Arc<Trouble>,
+    warn: Box<dyn Fn(&str) + Send + Sync>,
+    /// Whether something could not be written.
+    failed: AtomicBool,
     // Holding it is its use.
     _lock: File,
 }
@@ -79,28 +77,24 @@ impl Checkpoint {
         // Again where it is there already: a folder that cannot be written is known before the work.
         let text = run.text();
         atomic_write(&folder.join(RUN), |out| out.write_all(text.as_bytes()))?;
-        let trouble = Arc::new(Trouble { warn: Box::new(warn), failed: AtomicBool::new(false) });
-        Ok(Checkpoint { folder: folder.into(), sum: run.sum(), trouble, _lock: lock })
+        let (warn, failed) = (Box::new(warn), AtomicBool::new(false));
+        Ok(Checkpoint { folder: folder.into(), sum: run.sum(), warn, failed, _lock: lock })
     }
 
-    /// How many starting points and chains are kept, and of how many more chains a part.
-    pub fn found(&self) -> [usize; 3] {
+    /// How many starting points and chains are kept.
+    pub fn found(&self) -> [usize; 2] {
         let all = names(&self.folder);
-        let count = |start: &str| {
-            all.iter().filter(|name| name.starts_with(start) && name.ends_with(".bin")).count()
-        };
-        [count("start-"), count("chain-"), count("met-")]
+        ["start", "chain"].map(|kind| all.iter().filter(|name| is_of(kind, name)).count())
     }
 
     /// The run is over and its result is safe: remove the folder. What others put there stays.
     pub fn remove(self) {
-        let own = |name: &String| {
-            ["start-", "chain-", "met-"].iter().any(|start| name.starts_with(start))
-                && name.ends_with(".bin")
-        };
         // What cannot be removed is found whole by the next run, and removed by it.
-        for name in names(&self.folder).iter().filter(|name| own(name)) {
-            let _ = fs::remove_file(self.folder.join(name));
+        for name in names(&self.folder) {
+            // Those called `met` are of 0.1.0.
+            if ["start", "chain", "met"].iter().any(|kind| is_of(kind, &name)) {
+                let _ = fs::remove_file(self.folder.join(name));
+            }
         }
         remove_leftovers(&self.folder);
         for name in [RUN, LOCK] {
@@ -121,36 +115,27 @@ impl Checkpoint {
             Err(problem) => {
                 let path = show_path(&path);
                 let problem = format!("warning: `{path}` is {problem}: that part is done again");
-                (self.trouble.warn)(&problem);
+                (self.warn)(&problem);
                 None
             }
         }
     }
 
-    fn write(&self, kind: &str, number: usize, words: impl Iterator<Item = u64>) -> bool {
+    fn write(&self, kind: &str, number: usize, words: impl Iterator<Item = u64>) {
         let done = file::write(&self.path(kind, number), self.sum, kind, number, words);
-        if let Err(e) = &done {
-            self.trouble.fail(e);
-        }
-        done.is_ok()
-    }
-}
-
-/// What went wrong on the way, said to whoever wants to hear it.
-struct Trouble {
-    warn: Box<dyn Fn(&str) + Send + Sync>,
-    /// Whether something could not be written.
-    failed: AtomicBool,
-}
-
-impl Trouble {
-    /// Said once: where one file cannot be written, the next cannot either.
-    fn fail(&self, error: &WriteError) {
-        if !self.failed.swap(true, Ordering::Relaxed) {
+        // Said once: where one file cannot be written, the next cannot either.
+        if let Err(error) = done
+            && !self.failed.swap(true, Ordering::Relaxed)
+        {
             let rest = "the fit goes on, and its checkpoint stays behind";
             (self.warn)(&format!("warning: {error}; {rest}"));
         }
     }
+}
+
+/// Whether a name is that of a file of a kind.
+fn is_of(kind: &str, name: &str) -> bool {
+    name.strip_prefix(kind).is_some_and(|rest| rest.starts_with('-') && rest.ends_with(".bin"))
 }
 
 impl Keeper for Checkpoint {
@@ -167,15 +152,7 @@ impl Keeper for Checkpoint {
     }
 
     fn keep_chain(&self, chain: usize, draws: &ChainDraws) {
-        if self.write("chain", chain, file::chain_words(draws)) {
-            // What led to the draws is of no more use; only room is lost if it stays.
-            let _ = fs::remove_file(self.path("met", chain));
-        }
-    }
-
-    fn met(&self, chain: usize, dim: usize) -> Option<Box<dyn Met>> {
-        let path = self.path("met", chain);
-        Some(Box::new(met::Journal::open(&path, self.sum, chain, dim, self.trouble.clone())))
+        self.write("chain", chain, file::chain_words(draws));
     }
 }
 

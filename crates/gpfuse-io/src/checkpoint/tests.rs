@@ -4,10 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use gpfuse::fit::FitSettings;
 use gpfuse::infer::map::Point;
-use gpfuse::infer::{ChainDraws, DensityError, Keeper, Met, Stat};
+use gpfuse::infer::{ChainDraws, Keeper, Stat};
 
-use super::met::Journal;
-use super::{Checkpoint, Run, Trouble};
+use super::{Checkpoint, Run};
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
@@ -55,7 +54,7 @@ fn what_is_kept_comes_back_to_the_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b");
     let (kept, heard) = open(&path, &run());
-    assert_eq!((kept.start(3), kept.found()), (None, [0; 3]));
+    assert_eq!((kept.start(3), kept.found()), (None, [0; 2]));
     kept.keep_start(3, &point());
     kept.keep_chain(0, &chain());
     drop(kept);
@@ -65,7 +64,7 @@ fn what_is_kept_comes_back_to_the_bit() {
     assert_eq!(found.logp, point().logp);
     assert!(same(&kept.chain(0).unwrap(), &chain()));
     assert!(kept.start(0).is_none() && kept.chain(3).is_none());
-    assert_eq!(kept.found(), [1, 1, 0]);
+    assert_eq!(kept.found(), [1, 1]);
     kept.remove();
     assert!(!path.exists());
     assert!(heard.lock().unwrap().is_empty());
@@ -183,93 +182,4 @@ fn a_lost_folder_is_one_warning() {
         heard[0].contains("does not exist") && heard[0].contains("the fit goes on"),
         "{heard:?}"
     );
-}
-
-/// What the density says at call `i`: once in a while nothing.
-fn said(i: usize) -> (Vec<f64>, Vec<f64>, Result<f64, DensityError>) {
-    let t = i as f64;
-    let said = match i % 7 {
-        3 => Err(DensityError::NotFinite { logp: f64::INFINITY }),
-        _ => Ok(t.sin()),
-    };
-    (vec![t, 0.5 * t], vec![t.cos(), -t], said)
-}
-
-fn journal(folder: &Path) -> Journal {
-    let trouble = Trouble { warn: Box::new(|_| ()), failed: false.into() };
-    Journal::open(&folder.join("met-1.bin"), 5, 0, 2, Arc::new(trouble)).at_most(f64::INFINITY)
-}
-
-/// How many calls of a chain are recalled; all that are must be right.
-fn recalled(met: &mut Journal) -> usize {
-    for i in 0.. {
-        let (q, grad, expected) = said(i);
-        let mut found = vec![0.0; 2];
-        match met.recall(&q, &mut found) {
-            None => return i,
-            Some(answer) => assert_eq!((answer, found), (expected, grad)),
-        }
-    }
-    unreachable!()
-}
-
-fn record(met: &mut Journal, calls: std::ops::Range<usize>) {
-    for (q, grad, said) in calls.map(said) {
-        met.record(&q, &grad, &said);
-    }
-}
-
-#[test]
-fn what_the_density_said_is_recalled_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut met = journal(folder.path());
-    assert_eq!(recalled(&mut met), 0);
-    record(&mut met, 0..100);
-    drop(met);
-    // Again, and on from there.
-    let mut met = journal(folder.path());
-    assert_eq!(recalled(&mut met), 100);
-    record(&mut met, 100..120);
-    drop(met);
-    assert_eq!(recalled(&mut journal(folder.path())), 120);
-    // About another point nothing is said, from there on.
-    let mut met = journal(folder.path());
-    let (mut q, mut grad, _) = said(0);
-    assert!(met.recall(&q, &mut grad).is_some());
-    q[0] = 1.0 + f64::EPSILON;
-    q[1] = 0.5;
-    assert!(met.recall(&q, &mut grad).is_none());
-    drop(met);
-    assert_eq!(recalled(&mut journal(folder.path())), 1);
-}
-
-/// A cut or an altered byte costs what follows it, and no more.
-#[test]
-fn a_damaged_end_is_cut_off() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("met-1.bin");
-    record(&mut journal(folder.path()), 0..60);
-    let whole = fs::read(&path).unwrap();
-    let size = 8 * 5;
-    assert_eq!(whole.len(), 32 + 60 * size);
-    for at in (0..whole.len()).step_by(7) {
-        let intact = at.checked_sub(32).map_or(0, |at| at / size);
-        let mut altered = whole.clone();
-        altered[at] ^= 1;
-        for bytes in [&altered, &whole[..at].to_vec()] {
-            fs::write(&path, bytes).unwrap();
-            let mut met = journal(folder.path());
-            assert_eq!(recalled(&mut met), intact, "byte {at}");
-            record(&mut met, intact..60);
-            drop(met);
-            assert_eq!(recalled(&mut journal(folder.path())), 60, "byte {at}");
-        }
-    }
-}
-
-#[test]
-fn a_fast_density_is_not_written_down() {
-    let folder = tempfile::tempdir().unwrap();
-    record(&mut journal(folder.path()).at_most(0.0), 0..100);
-    assert!(super::names(folder.path()).is_empty());
 }

@@ -43,8 +43,10 @@ pub enum NcError {
     )]
     Newer { path: String, format: u32, known: u32 },
     /// The end is missing.
-    #[error("`{path}`: is cut off ({found} of {expected} bytes): copy it again, or fit again")]
-    Truncated { path: String, found: u64, expected: u64 },
+    #[error(
+        "`{path}`: is cut off ({found} bytes of {expected} or more): copy it again, or fit again"
+    )]
+    Truncated { path: String, found: usize, expected: usize },
     /// Readable, but not what was written.
     #[error(
         "`{path}`: was altered after gpfuse wrote it (checksum differs): use the original, or fit again"

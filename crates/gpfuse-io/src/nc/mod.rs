@@ -1,15 +1,11 @@
-//! The model file: a small tree of groups kept as one netCDF-4 file with a checksum.
+//! The model file: a small tree of groups kept as one netCDF-4 file, with a checksum of its contents and
+//! one of its bytes.
 
-mod costs;
 mod error;
-mod header;
-mod message;
-mod names;
 mod read;
-mod storage;
+mod seal;
 #[cfg(test)]
 mod tests;
-mod walk;
 mod write;
 
 use crc32fast::Hasher;
@@ -22,12 +18,6 @@ const CRC: &str = "gpfuse_crc32";
 const FORMAT: &str = "gpfuse_format";
 /// The format written, and the newest that is read.
 const VERSION: u32 = 1;
-/// A file holds at most this many bytes of numbers per byte of its own, so that a reader knows what
-/// it can cost,
-const EXPANSION: u64 = 4;
-/// and so many more, whatever its size.
-const SMALL: u64 = 1 << 16;
-
 /// The contents of one file. Empty dimensions and what lies over them are not stored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tree {
@@ -91,16 +81,6 @@ impl Data {
         self.len() == 0
     }
 
-    /// The bytes of its numbers.
-    fn size(&self) -> u64 {
-        let each = match self {
-            Self::F64(_) | Self::I64(_) => 8,
-            Self::Bool(_) => 1,
-            Self::Str(_) => 0,
-        };
-        each * self.len() as u64
-    }
-
     fn feed(&self, hash: &mut Hasher) {
         match self {
             Self::F64(values) => numbers(hash, b"f", values, |value| value.to_le_bytes()),
@@ -119,11 +99,6 @@ impl Tree {
     /// The group called `name`.
     pub(crate) fn group(&self, name: &str) -> Option<&Group> {
         self.groups.iter().find(|group| group.name == name)
-    }
-
-    /// The bytes of all numbers.
-    fn size(&self) -> u64 {
-        self.groups.iter().flat_map(|group| &group.vars).map(|var| var.data.size()).sum()
     }
 
     /// The groups with anything to store.

@@ -1,24 +1,23 @@
-//! Reads a tree back from netCDF-4, trusting nothing in the file.
+//! Reads a tree back from netCDF-4: its bytes are checked first, and its contents once they are read.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use hdf5_reader::OpenOptions;
-use netcdf_reader::{
-    BytesStorage, DynStorage, NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable,
-};
+use netcdf_reader::{NcAttribute, NcFile, NcGroup, NcOpenOptions, NcType, NcVariable};
 
-use super::message::empty;
-use super::storage::Guarded;
-use super::walk::{check_objects, stated_format};
-use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
+use super::{CRC, Data, FORMAT, Group, NcError, Tree, VERSION, Var, seal};
 use crate::guard::guarded;
 use crate::words::first_line;
 
 const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
+
+/// How the names of our root attributes begin, at least one of which survives most damage.
+const OURS: &[u8] = b"gpfuse_";
+
+/// Deflate packs at most so many bytes into one: a file that claims more is damaged.
+const PACKED: usize = 1032;
 
 impl Tree {
     /// Reads the file and checks that it is what was written.
@@ -39,7 +38,7 @@ impl Tree {
         Tree::read_bytes(bytes, name, true)
     }
 
-    /// The same whatever the checksum says, to test what lies behind it.
+    /// The same whatever the checksums say, to test what lies behind them.
     #[doc(hidden)]
     pub fn unsigned(bytes: Vec<u8>, name: &str) -> Result<Self, NcError> {
         Tree::read_bytes(bytes, name, false)
@@ -48,11 +47,8 @@ impl Tree {
     fn read_bytes(bytes: Vec<u8>, name: &str, signed: bool) -> Result<Self, NcError> {
         let bytes = Bytes(Arc::new(bytes));
         let copy = bytes.clone();
-        let outcome = guarded(|| decode(bytes)).unwrap_or_else(|cause| Err(Wrong::Damaged(cause)));
-        let outcome = outcome.and_then(|(tree, whole)| match whole || !signed {
-            true => Ok(tree),
-            false => Err(Wrong::Altered),
-        });
+        let decoded = guarded(|| decode(bytes, signed));
+        let outcome = decoded.unwrap_or_else(|cause| Err(Wrong::Damaged(cause)));
         outcome.map_err(|wrong| wrong.named(name.into(), &copy.0))
     }
 }
@@ -68,29 +64,27 @@ impl AsRef<[u8]> for Bytes {
 }
 
 /// What is wrong, before the path is known.
-enum Wrong {
+pub(super) enum Wrong {
     NotNetcdf,
     Foreign,
     Newer(u32),
-    Truncated(u64),
+    /// The bytes that there should be at least.
+    Truncated(usize),
     Altered,
     Damaged(String),
 }
 
 impl Wrong {
     fn named(self, path: String, bytes: &[u8]) -> NcError {
+        let ours = || bytes.windows(OURS.len()).any(|at| at == OURS);
         match self {
             Self::NotNetcdf => NcError::NotNetcdf { path },
-            Self::Foreign => NcError::Foreign { path },
             Self::Newer(format) => NcError::Newer { path, format, known: VERSION },
-            Self::Truncated(expected) => {
-                NcError::Truncated { path, found: bytes.len() as u64, expected }
-            }
-            Self::Altered => NcError::Altered { path },
+            Self::Truncated(expected) => NcError::Truncated { path, found: bytes.len(), expected },
+            Self::Foreign => NcError::Foreign { path },
             // A file of another program may use what this reader does not know.
-            Self::Damaged(_) if !bytes.windows(FORMAT.len()).any(|at| at == FORMAT.as_bytes()) => {
-                NcError::Foreign { path }
-            }
+            Self::Altered | Self::Damaged(_) if !ours() => NcError::Foreign { path },
+            Self::Altered => NcError::Altered { path },
             Self::Damaged(cause) => NcError::Damaged { path, cause: first_line(&cause) },
         }
     }
@@ -102,33 +96,20 @@ impl From<netcdf_reader::Error> for Wrong {
     }
 }
 
-/// The tree, and whether its checksum is right.
-fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
-    let length = bytes.0.len() as u64;
+fn decode(bytes: Bytes, signed: bool) -> Result<Tree, Wrong> {
     check_start(&bytes.0)?;
-    let limit = length.saturating_mul(EXPANSION).saturating_add(SMALL);
-    let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    let defaults = NcOpenOptions::default();
+    if signed {
+        seal::check(&bytes.0)?;
+    }
     let options = NcOpenOptions {
-        max_chunk_bytes: defaults.max_chunk_bytes.min(most),
-        max_read_bytes: most,
-        max_object_header_bytes: defaults.max_object_header_bytes.min(bytes.0.len()),
-        // Variables are read as a whole, numbers once and texts twice: a cache would hardly help.
+        max_read_bytes: bytes.0.len().saturating_mul(PACKED),
+        // Variables are read once and as a whole: a cache would not help.
         chunk_cache_bytes: 0,
-        ..defaults
+        ..NcOpenOptions::default()
     };
-    let longest = options.max_object_header_bytes;
-    let header = || OpenOptions::default().with_max_object_header_bytes(longest);
-    let storage: DynStorage = Arc::new(Guarded::new(BytesStorage::from_owner(bytes)));
-    check_objects(storage.clone(), header()).map_err(|error| {
-        match stated_format(storage.clone(), header()) {
-            Some(newer) if newer > VERSION => Wrong::Newer(newer),
-            _ => Wrong::Damaged(error.to_string()),
-        }
-    })?;
-    let file = NcFile::from_storage_with_options(storage, options)?;
+    let file = NcFile::from_owner(bytes, options)?;
     let root = file.root_group()?;
-    let stored = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {
+    let crc = match (text(root.attribute(FORMAT)), text(root.attribute(CRC))) {
         (None, None) => return Err(Wrong::Foreign),
         (Some(format), crc) => match (format.parse::<u32>(), crc) {
             (Ok(VERSION), Some(crc)) => crc,
@@ -137,40 +118,27 @@ fn decode(bytes: Bytes) -> Result<(Tree, bool), Wrong> {
         },
         _ => return Err(Wrong::Altered),
     };
-    let mut reader = Reader { file: &file, known: HashSet::new() };
-    let groups = root.groups.iter().map(|group| reader.group(group)).collect::<Result<_, _>>()?;
+    // What is elsewhere than in the groups is not of gpfuse, and not in the checksum.
+    if !root.variables.is_empty() || root.groups.iter().any(|group| !group.groups.is_empty()) {
+        return Err(Wrong::Altered);
+    }
+    let groups = root.groups.iter().map(|own| group(&file, own)).collect::<Result<_, _>>()?;
     let tree = Tree { groups };
-    let whole = stored == format!("{:08x}", tree.checksum());
-    Ok((tree, whole))
+    if signed && crc != format!("{:08x}", tree.checksum()) {
+        return Err(Wrong::Altered);
+    }
+    Ok(tree)
 }
 
-/// Tells other files and cut-off ones from the first bytes.
+/// Tells other files from the first bytes.
 fn check_start(bytes: &[u8]) -> Result<(), Wrong> {
     if bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
-        return Err(Wrong::Truncated(MAGIC.len() as u64));
+        return Err(Wrong::Truncated(MAGIC.len()));
     }
     if bytes.starts_with(b"CDF") {
         return Err(Wrong::Foreign);
     }
-    if !bytes.starts_with(MAGIC) {
-        return Err(Wrong::NotNetcdf);
-    }
-    // Addresses and lengths have 8 bytes in every file but those of the oldest machines; with fewer,
-    // references to texts are shorter.
-    let sizes = if matches!(bytes.get(8), Some(0 | 1)) { 13..15 } else { 9..11 };
-    if bytes.get(sizes).is_some_and(|sizes| sizes != [8, 8]) {
-        return Err(Wrong::Damaged("its addresses do not have 8 bytes".into()));
-    }
-    // The header that gpfuse writes (version 2, 8-byte addresses) holds the file's length.
-    const LENGTH: std::ops::Range<usize> = 28..36;
-    let is_ours = matches!(bytes.get(8..10), Some([2, 8]));
-    match bytes.get(LENGTH).and_then(|at| <[u8; 8]>::try_from(at).ok()) {
-        None => Err(Wrong::Truncated(LENGTH.end as u64)),
-        Some(end) if is_ours && u64::from_le_bytes(end) > bytes.len() as u64 => {
-            Err(Wrong::Truncated(u64::from_le_bytes(end)))
-        }
-        Some(_) => Ok(()),
-    }
+    if bytes.starts_with(MAGIC) { Ok(()) } else { Err(Wrong::NotNetcdf) }
 }
 
 fn text(attribute: Option<&NcAttribute>) -> Option<String> {
@@ -185,75 +153,45 @@ fn texts(attributes: &[NcAttribute]) -> Result<Vec<(String, String)>, Wrong> {
     attributes.iter().map(pair).collect()
 }
 
-struct Reader<'a> {
-    file: &'a NcFile,
-    /// The references to texts so far.
-    known: HashSet<[u8; 10]>,
+fn group(file: &NcFile, group: &NcGroup) -> Result<Group, Wrong> {
+    let mut dims = Vec::with_capacity(group.dimensions.len());
+    for dim in &group.dimensions {
+        let size = usize::try_from(dim.size).map_err(|_| Wrong::Altered)?;
+        dims.push((dim.name.clone(), size));
+    }
+    let vars = group.variables.iter().map(|var| variable(file, &group.name, var));
+    let (vars, attrs) = (vars.collect::<Result<_, _>>()?, texts(&group.attributes)?);
+    Ok(Group { name: group.name.clone(), dims, attrs, vars })
 }
 
-impl Reader<'_> {
-    fn group(&mut self, group: &NcGroup) -> Result<Group, Wrong> {
-        let mut dims = Vec::with_capacity(group.dimensions.len());
-        for dim in &group.dimensions {
-            let size = usize::try_from(dim.size).map_err(|_| Wrong::Altered)?;
-            dims.push((dim.name.clone(), size));
+fn variable(file: &NcFile, group: &str, var: &NcVariable) -> Result<Var, Wrong> {
+    let path = format!("{group}/{}", var.name);
+    let mut attrs = texts(&var.attributes)?;
+    let data = match var.dtype {
+        NcType::Double => {
+            // As it is: by its elements, an array of any dimensions is ten times slower.
+            let array = file.read_variable::<f64>(&path)?;
+            Data::F64(match array.is_standard_layout() {
+                true => array.into_raw_vec_and_offset().0,
+                false => array.iter().copied().collect(),
+            })
         }
-        let mut vars = Vec::with_capacity(group.variables.len());
-        for var in &group.variables {
-            vars.push(self.var(&group.name, var)?);
+        NcType::Int64 => Data::I64(file.read_variable::<i64>(&path)?.into_iter().collect()),
+        NcType::Byte if attrs.iter().any(|(n, t)| n == "dtype" && t == "bool") => {
+            attrs.retain(|(name, _)| name != "dtype");
+            let bytes = file.read_variable::<i8>(&path)?;
+            if bytes.iter().any(|byte| !matches!(byte, 0 | 1)) {
+                return Err(Wrong::Altered);
+            }
+            Data::Bool(bytes.into_iter().map(|byte| byte == 1).collect())
         }
-        Ok(Group { name: group.name.clone(), dims, attrs: texts(&group.attributes)?, vars })
+        NcType::String => Data::Str(file.read_variable_as_strings(&path)?),
+        _ => return Err(Wrong::Altered),
+    };
+    // The values have the shape of the variable, and the model is made by its dimensions.
+    if var.num_elements().ok() != Some(data.len() as u64) {
+        return Err(Wrong::Altered);
     }
-
-    fn var(&mut self, group: &str, var: &NcVariable) -> Result<Var, Wrong> {
-        let path = format!("{group}/{}", var.name);
-        let mut attrs = texts(&var.attributes)?;
-        let count = var.num_elements().map_err(|error| Wrong::Damaged(error.to_string()))?;
-        let data = match var.dtype {
-            NcType::Double => {
-                // As it is: by its elements, an array of any dimensions is ten times slower.
-                let array = self.file.read_variable::<f64>(&path)?;
-                Data::F64(match array.is_standard_layout() {
-                    true => array.into_raw_vec_and_offset().0,
-                    false => array.iter().copied().collect(),
-                })
-            }
-            NcType::Int64 => {
-                Data::I64(self.file.read_variable::<i64>(&path)?.into_iter().collect())
-            }
-            NcType::Byte if attrs.iter().any(|(n, t)| n == "dtype" && t == "bool") => {
-                attrs.retain(|(name, _)| name != "dtype");
-                let bytes = self.file.read_variable::<i8>(&path)?;
-                if bytes.iter().any(|byte| !matches!(byte, 0 | 1)) {
-                    return Err(Wrong::Altered);
-                }
-                Data::Bool(bytes.into_iter().map(|byte| byte == 1).collect())
-            }
-            NcType::String => {
-                self.check_references(&path)?;
-                Data::Str(self.file.read_variable_as_strings(&path)?)
-            }
-            _ => return Err(Wrong::Altered),
-        };
-        // Its own shape is what was judged, and that of its dimensions what the model is made of.
-        if data.len() as u64 != count {
-            return Err(Wrong::Altered);
-        }
-        let dims = var.dimensions.iter().map(|dim| dim.name.clone()).collect();
-        Ok(Var { name: var.name.clone(), dims, data, attrs })
-    }
-
-    /// Refuse texts that two references share: a few bytes each, they would make copies of it
-    /// without end.
-    fn check_references(&mut self, path: &str) -> Result<(), Wrong> {
-        for reference in self.file.read_variable_raw_bytes(path)?.as_chunks::<16>().0 {
-            // Length, address of the heap, and number in it, of which two bytes count.
-            let at = <[u8; 10]>::try_from(&reference[4..14]).unwrap_or_default();
-            if !empty(&at) && !self.known.insert(at) {
-                let problem = format!("variable `{path}` has a text that is another's");
-                return Err(Wrong::Damaged(problem));
-            }
-        }
-        Ok(())
-    }
+    let dims = var.dimensions.iter().map(|dim| dim.name.clone()).collect();
+    Ok(Var { name: var.name.clone(), dims, data, attrs })
 }

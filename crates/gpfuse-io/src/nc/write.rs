@@ -6,7 +6,7 @@ use netcdf_writer::{
     DimensionId, Error, NcAttrValue, NcFileBuilder, NcWriteFormat, NcWriteOptions, VariableId,
 };
 
-use super::{CRC, Data, EXPANSION, FORMAT, Group, NcError, SMALL, Tree, VERSION, Var};
+use super::{CRC, Data, FORMAT, Group, NcError, Tree, VERSION, Var, seal};
 use crate::atomic::atomic_write;
 use crate::guard::guarded;
 use crate::words::{first_line, show_path};
@@ -38,25 +38,18 @@ impl Tree {
     }
 
     fn encode(&self) -> Result<Vec<u8>, Error> {
-        let bytes = self.encode_as(true)?;
-        // Draws that hardly differ shrink by more than a reader believes.
-        let most = EXPANSION * bytes.len() as u64 + SMALL;
-        if self.size() <= most { Ok(bytes) } else { self.encode_as(false) }
-    }
-
-    fn encode_as(&self, packed: bool) -> Result<Vec<u8>, Error> {
         let mut file = NcFileBuilder::new();
         file.add_attribute(FORMAT, NcAttrValue::Chars(VERSION.to_string()))?;
         file.add_attribute(CRC, NcAttrValue::Chars(format!("{:08x}", self.checksum())))?;
         for group in self.stored() {
-            group.encode(&mut file, packed)?;
+            group.encode(&mut file)?;
         }
-        Ok(file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 })?.1)
+        Ok(seal::seal(file.to_vec(NcWriteOptions { format: NcWriteFormat::Nc4 })?.1))
     }
 }
 
 impl Group {
-    fn encode(&self, file: &mut NcFileBuilder, packed: bool) -> Result<(), Error> {
+    fn encode(&self, file: &mut NcFileBuilder) -> Result<(), Error> {
         let path = |name: &str| -> Result<String, Error> {
             Ok(format!("{}/{}", plain_name(&self.name)?, plain_name(name)?))
         };
@@ -68,7 +61,7 @@ impl Group {
             file.add_group_attribute(plain_name(&self.name)?, name, attribute(name, text)?)?;
         }
         for var in self.stored_vars() {
-            var.encode(file, &path(&var.name)?, &dims, packed)?;
+            var.encode(file, &path(&var.name)?, &dims)?;
         }
         Ok(())
     }
@@ -80,7 +73,6 @@ impl Var {
         file: &mut NcFileBuilder,
         path: &str,
         dims: &[(&String, usize, DimensionId)],
-        packed: bool,
     ) -> Result<(), Error> {
         let (mut shape, mut ids) = (Vec::new(), Vec::new());
         for name in &self.dims {
@@ -94,26 +86,22 @@ impl Var {
             let found = self.data.len();
             return Err(invalid(format!("variable `{path}` has {found} values over {shape:?}")));
         }
-        let compress = |file: &mut NcFileBuilder, id: VariableId, size: usize| match packed {
-            true => compress(file, id, &shape, size),
-            false => Ok(()),
-        };
         let id = match &self.data {
             Data::F64(values) => {
                 let id = file.add_variable_path::<f64>(path, &ids)?;
-                compress(file, id, size_of::<f64>())?;
+                compress(file, id, &shape, size_of::<f64>())?;
                 file.write_variable(id, values)?;
                 id
             }
             Data::I64(values) => {
                 let id = file.add_variable_path::<i64>(path, &ids)?;
-                compress(file, id, size_of::<i64>())?;
+                compress(file, id, &shape, size_of::<i64>())?;
                 file.write_variable(id, values)?;
                 id
             }
             Data::Bool(values) => {
                 let id = file.add_variable_path::<i8>(path, &ids)?;
-                compress(file, id, size_of::<i8>())?;
+                compress(file, id, &shape, size_of::<i8>())?;
                 let bytes: Vec<i8> = values.iter().map(|&value| i8::from(value)).collect();
                 file.write_variable(id, &bytes)?;
                 file.add_variable_attribute(id, "dtype", NcAttrValue::Chars("bool".into()))?;

@@ -6,12 +6,9 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::Table;
 use super::error::{Place, TableError};
-use super::lines::{Lines, SEPARATORS};
+use super::lines::Lines;
 use super::select::select;
 use crate::words::show;
-
-/// A name takes more memory than an empty cell does in the file, so there is an end to columns.
-const COLUMNS: usize = 1 << 14;
 
 /// How a text table is to be read.
 pub(super) struct Text<'a> {
@@ -100,9 +97,6 @@ impl Text<'_> {
                 break;
             }
         }
-        if rows.record.len() > COLUMNS {
-            return Err(self.wide(rows, rows.record.len(), "columns", COLUMNS));
-        }
         let mut header = Vec::with_capacity(rows.record.len());
         for (i, cell) in rows.record.iter().enumerate() {
             let Ok(name) = str::from_utf8(cell) else {
@@ -159,10 +153,6 @@ impl Text<'_> {
         TableError::Length { path, row, line: rows.line, found, expected, cure }
     }
 
-    fn wide(&self, rows: &Rows<'_>, found: usize, what: &'static str, most: usize) -> TableError {
-        TableError::Wide { path: self.path.to_owned(), line: rows.line, found, what, most }
-    }
-
     fn failure(&self, error: csv::Error) -> TableError {
         let path = self.path.to_owned();
         match error.into_kind() {
@@ -196,13 +186,12 @@ impl<'a> Rows<'a> {
             .flexible(true)
             .delimiter(text.separator)
             .buffer_capacity(1 << 14)
-            .from_reader(Lines::new(input, text.separator));
+            .from_reader(Lines::new(input));
         Self { text, reader, record: ByteRecord::new(), line: 1, skipped: false }
     }
 
     fn next(&mut self) -> Result<bool, TableError> {
         let start = self.reader.position().line();
-        self.reader.get_mut().begin();
         let more = self.reader.read_byte_record(&mut self.record);
         if !more.map_err(|error| self.text.failure(error))? {
             return Ok(false);
@@ -212,9 +201,6 @@ impl<'a> Rows<'a> {
         let end = self.reader.position().line();
         self.line = end.saturating_sub(1 + self.newlines()).max(start);
         self.skipped = self.line > start;
-        if let Some(found) = self.reader.get_ref().too_many() {
-            return Err(self.text.wide(self, found, "separators or more", SEPARATORS));
-        }
         Ok(true)
     }
 

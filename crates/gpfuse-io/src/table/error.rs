@@ -90,11 +90,6 @@ pub enum TableError {
         expected: usize,
         cure: &'static str,
     },
-    /// More columns, or texts with more separators, than are read.
-    #[error(
-        "`{path}`, line {line}: {found} {what}, where {most} are read at most: remove columns that are not used"
-    )]
-    Wide { path: String, line: u64, found: usize, what: &'static str, most: usize },
     /// Bytes that are no text in the header.
     #[error("`{path}`: the header is not UTF-8 text: save the table as CSV in UTF-8")]
     HeaderNotUtf8 { path: String },
@@ -120,11 +115,6 @@ pub enum TableError {
     /// A damaged Parquet file.
     #[error("`{path}`: the Parquet file is damaged or cut off ({cause}): copy or write it again")]
     ParquetDamaged { path: String, cause: String },
-    /// A Parquet file of equal or sorted numbers, or one that was made to fill the memory.
-    #[error(
-        "`{path}`{part}: unpacks to {bytes} bytes, more than {times} times its size: write it without compression and dictionaries, or as CSV"
-    )]
-    ParquetExpands { path: String, part: String, bytes: u64, times: u64 },
     /// A Parquet column of another type.
     #[error(
         "`{path}`, column `{column}`: holds {kind}, not numbers: convert it to doubles or leave it out"

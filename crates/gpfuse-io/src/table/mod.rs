@@ -3,26 +3,16 @@
 mod csv;
 mod data;
 mod error;
-#[cfg(feature = "parquet")]
-mod footer;
 mod lines;
 mod name;
-#[cfg(feature = "parquet")]
-mod pages;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 #[cfg(test)]
 #[cfg(feature = "parquet")]
 mod parquet_tests;
 mod select;
-#[cfg(feature = "parquet")]
-mod shape;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "parquet")]
-mod thrift;
-#[cfg(feature = "parquet")]
-mod tree;
 mod write;
 
 use std::fs::File;

@@ -1,37 +1,24 @@
 //! Reads the columns of a Parquet file in batches.
 
 use std::fs::File;
-use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::Table;
 use super::error::{Place, TableError};
 use super::name::name;
-use super::pages::{self, Refused};
 use super::select::select;
-use super::{Table, footer};
 use crate::guard::guarded;
 use crate::words::{first_line, show};
 
 const BATCH: usize = 8192;
-
-/// Runs and dictionaries can shrink a column by any factor. So many bytes of numbers are taken per
-/// byte of the file, which is a sixteenth of a bit for each,
-const EXPANSION: u64 = 1024;
-
-/// and so many more, whatever its size.
-const SMALL: u64 = 64 << 20;
-
-/// What so many bytes of a file may unpack to.
-fn most(bytes: u64) -> u64 {
-    bytes.saturating_mul(EXPANSION).saturating_add(SMALL)
-}
 
 /// Reads the wanted columns.
 pub(super) fn read(path: &str, file: File, wanted: Option<&[&str]>) -> Result<Table, TableError> {
@@ -50,8 +37,6 @@ fn damaged<T>(path: &str, cause: &str) -> Result<T, TableError> {
 
 struct Source<'a> {
     path: &'a str,
-    length: u64,
-    file: File,
     reader: SerializedFileReader<File>,
     header: Vec<String>,
     kinds: Vec<Arc<ColumnDescriptor>>,
@@ -59,76 +44,33 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn open(path: &'a str, file: File) -> Result<Self, TableError> {
-        let length = file.metadata().map_err(|cause| super::failure(path, &cause))?.len();
-        footer::check(&file, length).or_else(|e| damaged(path, &e.to_string()))?;
-        let copy = file.try_clone().map_err(|cause| super::failure(path, &cause))?;
-        let reader = SerializedFileReader::new(copy).or_else(|e| damaged(path, &e.to_string()))?;
+        let reader = SerializedFileReader::new(file).or_else(|e| damaged(path, &e.to_string()))?;
         let kinds = reader.metadata().file_metadata().schema_descr().columns().to_vec();
         let mut header = Vec::with_capacity(kinds.len());
         for (i, kind) in kinds.iter().enumerate() {
             header.push(name(path, i, &kind.path().string())?);
         }
-        for group in reader.metadata().row_groups() {
-            for column in group.columns() {
-                let (start, size) = column.byte_range();
-                if start.checked_add(size).is_none_or(|end| end > length) {
-                    return damaged(path, "a column reaches past the end of the file");
-                }
-            }
-        }
-        Ok(Self { path, length, file, reader, header, kinds })
+        Ok(Self { path, reader, header, kinds })
     }
 
     fn read(&self, wanted: Option<&[&str]>) -> Result<Table, TableError> {
         let at = select(self.path, &self.header, wanted)?;
-        self.check_size(at.len())?;
+        let mut groups = self.reader.metadata().row_groups().iter();
+        let add = |sum: usize, group: &RowGroupMetaData| {
+            sum.checked_add(usize::try_from(group.num_rows()).ok()?)
+        };
+        let Some(rows) = groups.try_fold(0, add) else {
+            return damaged(self.path, "its number of rows is out of range");
+        };
         let mut columns = Vec::with_capacity(at.len());
         for &i in &at {
             columns.push(self.column(i)?);
         }
-        let groups = self.reader.metadata().row_groups();
-        let total: i64 = groups.iter().map(|group| group.num_rows()).sum();
-        let rows = usize::try_from(total).unwrap_or(0);
         if rows == 0 {
             return Err(TableError::HeaderOnly { path: self.path.to_owned() });
         }
         let names = at.iter().map(|&i| self.header[i].clone()).collect();
         Ok(Table { path: self.path.to_owned(), names, columns, rows })
-    }
-
-    /// Refuse a file that promises more numbers than it can be believed to hold.
-    fn check_size(&self, columns: usize) -> Result<(), TableError> {
-        let mut rows = 0_u64;
-        for group in self.reader.metadata().row_groups() {
-            let own = u64::try_from(group.num_rows()).ok();
-            let Some(sum) = own.and_then(|own| rows.checked_add(own)) else {
-                return damaged(self.path, "it has a negative number of rows");
-            };
-            rows = sum;
-        }
-        let bytes = rows.saturating_mul(8 * columns as u64);
-        if bytes > most(self.length) { Err(self.expands("", bytes)) } else { Ok(()) }
-    }
-
-    fn expands(&self, part: &str, bytes: u64) -> TableError {
-        let (path, part) = (self.path.to_owned(), part.to_owned());
-        TableError::ParquetExpands { path, part, bytes, times: EXPANSION }
-    }
-
-    /// Refuse pages of a column that the decoder should not unpack.
-    fn check_pages(&self, at: usize, part: Range<u64>) -> Result<(), TableError> {
-        let width = match self.kinds[at].physical_type() {
-            Type::INT32 | Type::FLOAT => 4,
-            _ => 8,
-        };
-        match pages::check(&self.file, part, width, most) {
-            Ok(()) => Ok(()),
-            Err(Refused::Damaged(cause)) => damaged(self.path, &cause.to_string()),
-            Err(Refused::Expands(bytes)) => {
-                let part = format!(", a page of column `{}`", show(&self.header[at]));
-                Err(self.expands(&part, bytes))
-            }
-        }
     }
 
     fn damaged(&self, error: &ParquetError) -> TableError {
@@ -149,8 +91,6 @@ impl<'a> Source<'a> {
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group).map_err(|e| self.damaged(&e))?;
             sink.end += usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            let (start, size) = group.metadata().column(at).byte_range();
-            self.check_pages(at, start..start + size)?;
             match group.get_column_reader(at).map_err(|e| self.damaged(&e))? {
                 ColumnReader::DoubleColumnReader(pages) => sink.take(pages, |v| v)?,
                 ColumnReader::FloatColumnReader(pages) => sink.take(pages, f64::from)?,

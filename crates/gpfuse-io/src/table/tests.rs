@@ -269,24 +269,14 @@ fn writing_fails_with_path_and_cure() {
     assert!(fail(Path::new("/dev/full")).contains("cannot write `/dev/full`: the disk is full"));
 }
 
-/// More columns, and rows of more cells, would take more memory than their text allows.
+/// Thousands of columns are read, and a row that has more cells is told by its length.
 #[test]
-fn columns_without_end_are_refused() {
-    let wide = |columns: usize| {
-        let names: Vec<String> = (0..columns).map(|i| format!("c{i}")).collect();
-        format!("{}\n{}1\n", names.join(","), "1,".repeat(columns - 1))
-    };
-    assert_eq!(read(wide(1 << 14), None).unwrap().columns.len(), 1 << 14);
-    let text = message(wide((1 << 14) + 1), Some(&["c3"]));
-    let cure = "where 16384 are read at most: remove columns that are not used";
-    assert!(text.contains(&format!(", line 1: 16385 columns, {cure}")), "{text}");
-    let text = message(format!("a,b\n\n1,2\n{}", ",".repeat(1 << 20)), None);
-    assert!(
-        text.contains(", line 4: ") && text.contains("separators or more, where 30000"),
-        "{text}"
-    );
-    let quoted = format!("a,b\n1,\"{}\"\n", ",".repeat(29_999));
-    assert_eq!(read(quoted, Some(&["a"])).unwrap().columns, [[1.0]]);
+fn wide_tables_are_read() {
+    let names: Vec<String> = (0..20_000).map(|i| format!("c{i}")).collect();
+    let wide = format!("{}\n{}1\n", names.join(","), "1,".repeat(names.len() - 1));
+    assert_eq!(read(wide, None).unwrap().columns.len(), names.len());
+    let text = message(format!("a,b\n1,2\n{}\n", ",".repeat(40_000)), None);
+    assert!(text.contains("row 2 (line 3)") && text.contains("40001"), "{text}");
 }
 
 /// Whichever comes first from the left.

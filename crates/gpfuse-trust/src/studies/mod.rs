@@ -3,14 +3,10 @@
 mod calibration;
 mod conservation;
 mod coverage;
-mod faults;
-mod fuzzing;
 mod geweke;
 mod honesty;
 mod long_run;
-mod promises;
 mod reference;
-mod supply;
 mod torture;
 
 use crate::Study;
@@ -18,7 +14,6 @@ pub use torture::torture;
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
-    promises::STUDY,
     calibration::STUDY,
     conservation::STUDY,
     geweke::STUDY,
@@ -28,7 +23,4 @@ pub const STUDIES: &[Study] = &[
     coverage::OUTSIDE,
     honesty::STUDY,
     torture::STUDY,
-    faults::STUDY,
-    fuzzing::STUDY,
-    supply::STUDY,
 ];

@@ -11,16 +11,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::target::{Answer, Target};
 use super::{
-    ChainDraws, ChainProgress, Checked, Density, DensityError, Met, Metric, Monitor, Sampler, Stat,
+    ChainDraws, ChainProgress, Checked, Density, DensityError, Metric, Monitor, Sampler, Stat,
 };
 use crate::{Error, Result};
 
-/// A density that stops at the next gradient when the run is cancelled, and is not asked again
-/// about what is kept of an earlier run.
+/// A density that stops at the next gradient when the run is cancelled.
 struct Watched<'a, D> {
     density: D,
     monitor: &'a dyn Monitor,
-    met: Option<Box<dyn Met>>,
 }
 
 /// The message of the error that stops a cancelled chain.
@@ -35,13 +33,7 @@ impl<D: Density> Answer for Watched<'_, D> {
         if self.monitor.cancelled() {
             return Err(DensityError::Fatal(CANCELLED.into()));
         }
-        let Some(met) = &mut self.met else { return self.density.logp(q, grad) };
-        if let Some(said) = met.recall(q, grad) {
-            return said;
-        }
-        let said = self.density.logp(q, grad);
-        met.record(q, grad, &said);
-        said
+        self.density.logp(q, grad)
     }
 }
 
@@ -74,8 +66,7 @@ pub(super) fn run<D: Density>(
     rng: ChaCha8Rng,
     monitor: &dyn Monitor,
 ) -> Result<ChainDraws> {
-    let met = monitor.keeper().met(chain, density.dim());
-    let math = CpuMath::new(Target(Watched { density, monitor, met }));
+    let math = CpuMath::new(Target(Watched { density, monitor }));
     match settings.metric {
         Metric::Diagonal => {
             let mut s = DiagNutsSettings::default();

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
-pub use keep::{Keeper, Met, Nothing};
+pub use keep::{Keeper, Nothing};
 pub use kernel::Kernel;
 pub(crate) use monitor::Muted;
 pub use monitor::{ChainProgress, Monitor, Quiet};
