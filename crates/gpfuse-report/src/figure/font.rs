@@ -1,35 +1,23 @@
 //! The letters of the figures: DejaVu Sans, which comes with the program, measured and as outlines.
 
-use std::io::Read;
 use std::sync::OnceLock;
 
-use flate2::read::GzDecoder;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 use super::scene::{Anchor, Point, Text};
 
 /// All letters of the font without its hints, and of the bold one those of Latin, Greek, Cyrillic
-/// and mathematics (made by fontTools from version 2.37; `font/LICENSE` is theirs).
+/// and mathematics (by fontTools from versions 2.37 and 2.35; `font/LICENSE` is theirs).
 const FILES: [&[u8]; 2] =
-    [include_bytes!("font/DejaVuSans.ttf.gz"), include_bytes!("font/DejaVuSans-Bold.ttf.gz")];
+    [include_bytes!("font/DejaVuSans.ttf"), include_bytes!("font/DejaVuSans-Bold.ttf")];
 
 /// Straight pieces of a curve of a letter.
 const PIECES: usize = 4;
 
 /// The plain face and the bold one. Both are part of the program, and a test reads them.
 fn faces() -> &'static [Option<Face<'static>>; 2] {
-    static BYTES: [OnceLock<Vec<u8>>; 2] = [OnceLock::new(), OnceLock::new()];
     static FACES: OnceLock<[Option<Face<'static>>; 2]> = OnceLock::new();
-    let open = |i: usize| {
-        let bytes = BYTES[i].get_or_init(|| {
-            let mut out = Vec::new();
-            // What cannot be read leaves a face that is none.
-            let _ = GzDecoder::new(FILES[i]).read_to_end(&mut out);
-            out
-        });
-        Face::parse(bytes, 0).ok()
-    };
-    FACES.get_or_init(|| [0, 1].map(open))
+    FACES.get_or_init(|| FILES.map(|bytes| Face::parse(bytes, 0).ok()))
 }
 
 /// The face that has a letter, and which of its glyphs it is; the first one is a box.
@@ -110,24 +98,9 @@ impl Letter<'_> {
             ring.push(point);
         }
     }
-
-    /// Points on a Bezier curve from the last point over `control` to the last of these.
-    fn bezier(&mut self, control: &[Point]) {
-        let Some(first) = self.rings.last().and_then(|ring| ring.last().copied()) else { return };
-        let all: Vec<Point> = [first].iter().chain(control).copied().collect();
-        for i in 1..=PIECES {
-            let t = i as f64 / PIECES as f64;
-            let mut level = all.clone();
-            while level.len() > 1 {
-                let between =
-                    |w: &[Point]| (w[0].0 + t * (w[1].0 - w[0].0), w[0].1 + t * (w[1].1 - w[0].1));
-                level = level.windows(2).map(between).collect();
-            }
-            self.push(level[0]);
-        }
-    }
 }
 
+/// Letters of this kind of font have curves of the second degree only.
 impl OutlineBuilder for Letter<'_> {
     fn move_to(&mut self, x: f32, y: f32) {
         let start = self.at(x, y);
@@ -139,11 +112,18 @@ impl OutlineBuilder for Letter<'_> {
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        self.bezier(&[self.at(x1, y1), self.at(x, y)]);
+        let Some(a) = self.rings.last().and_then(|ring| ring.last().copied()) else { return };
+        let (b, c) = (self.at(x1, y1), self.at(x, y));
+        for t in (1..=PIECES).map(|i| i as f64 / PIECES as f64) {
+            let mix = |a: f64, b: f64, c: f64| {
+                (1.0 - t).powi(2) * a + 2.0 * t * (1.0 - t) * b + t * t * c
+            };
+            self.push((mix(a.0, b.0, c.0), mix(a.1, b.1, c.1)));
+        }
     }
 
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        self.bezier(&[self.at(x1, y1), self.at(x2, y2), self.at(x, y)]);
+    fn curve_to(&mut self, _: f32, _: f32, _: f32, _: f32, x: f32, y: f32) {
+        self.line_to(x, y);
     }
 
     fn close(&mut self) {}

@@ -70,7 +70,7 @@ impl Canvas {
         if let Some(colour) = paint.fill {
             self.fill(rings, colour, paint.opacity);
         }
-        for ring in rings {
+        for ring in rings.iter().filter(|_| paint.stroke.is_some()) {
             if let [first, second, ..] = ring[..] {
                 // From the middle of a side, where both ends meet without a corner.
                 let middle = (0.5 * (first.0 + second.0), 0.5 * (first.1 + second.1));
@@ -270,4 +270,99 @@ fn pieces(points: &[Point], dashes: &[f64]) -> Vec<Vec<Point>> {
     out.push(piece);
     out.retain(|piece| piece.len() > 1);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::ZlibDecoder;
+
+    use super::super::colour::{INK, Look};
+    use super::*;
+
+    /// How much of the ink each pixel of a row has, in hundredths.
+    fn row(canvas: &Canvas, row: usize) -> Vec<i32> {
+        let pixels = canvas.rgb[3 * row * canvas.width..].chunks(3).take(canvas.width);
+        let full = 255.0 - f64::from(INK.rgb()[0]);
+        pixels.map(|p| ((255.0 - f64::from(p[0])) / full * 100.0).round() as i32).collect()
+    }
+
+    /// The part of a pixel inside an area is the part of it that is inked.
+    #[test]
+    fn pixels_are_covered_in_part() {
+        let mut canvas = Canvas::new(4, 4);
+        let square = vec![(0.25, 0.25), (1.5, 0.25), (1.5, 1.0), (0.25, 1.0)];
+        canvas.fill(&[square], INK, 1.0);
+        assert_eq!(
+            [0, 1, 2].map(|r| row(&canvas, r)),
+            [[25, 50, 50, 0], [50, 100, 100, 0], [0; 4]]
+        );
+        // A triangle over half of the picture, and beyond its edges.
+        let mut canvas = Canvas::new(2, 2);
+        canvas.fill(&[vec![(0.0, 0.0), (2.0, 2.0), (0.0, 2.0)]], INK, 1.0);
+        assert_eq!([row(&canvas, 0), row(&canvas, 1)], [[50, 0], [100, 50]]);
+        // A line there and back has no area.
+        let mut canvas = Canvas::new(2, 2);
+        canvas.fill(&[vec![(-1.0, -1.0), (3.0, 3.0)], vec![(0.5, 0.0)]], INK, 1.0);
+        assert_eq!([row(&canvas, 0), row(&canvas, 1)], [[0, 0], [0, 0]]);
+    }
+
+    /// A line that bends covers each of its pixels once, also where its pieces share them.
+    #[test]
+    fn a_line_covers_its_width_once() {
+        let mut canvas = Canvas::new(20, 20);
+        let stroke = Some(Stroke { colour: INK, width: 1.0, dashes: &[] });
+        let paint = Paint { fill: None, stroke, opacity: 0.5 };
+        canvas.stroke(&[(1.0, 2.0), (6.0, 2.0), (6.0, 7.0)], &paint);
+        let all: Vec<i32> = (0..20).flat_map(|r| row(&canvas, r)).collect();
+        assert!(all.iter().all(|v| *v <= 51), "{all:?}");
+        // Ten pixels long and two wide, twice; the outer corner is round.
+        let ink = all.iter().sum::<i32>();
+        assert!((1960..=2000).contains(&ink), "{ink}");
+    }
+
+    #[test]
+    fn dashes_go_on_around_bends() {
+        let line = [(0.0, 0.0), (5.0, 0.0), (5.0, 6.0)];
+        let found = pieces(&line, Look::of(2).dashes);
+        let wanted = [
+            vec![(0.0, 0.0), (2.5, 0.0)],
+            vec![(5.0, 0.0), (5.0, 2.5)],
+            vec![(5.0, 5.0), (5.0, 6.0)],
+        ];
+        assert_eq!(found, wanted);
+        assert_eq!(pieces(&line, &[20.0, 1.0]), [line.to_vec()]);
+    }
+
+    /// The file by the rules of PNG: its parts with their lengths, and rows that add up.
+    #[test]
+    fn what_is_written_is_what_was_drawn() {
+        let mut scene = Scene::titled("A title", 60.0);
+        scene.height = 20.0;
+        scene.dots(vec![(30.0, 10.0)], 8.0, INK, 0.5);
+        let bytes = png(&scene).unwrap();
+        let (head, rest) = bytes.split_at(8 + 4 + 4 + 13 + 4);
+        assert_eq!(&head[..8], b"\x89PNG\r\n\x1a\n");
+        assert_eq!(&head[8..29], b"\0\0\0\x0dIHDR\0\0\0\x78\0\0\0\x28\x08\x02\0\0\0");
+        let length = u32::from_be_bytes(rest[..4].try_into().unwrap()) as usize;
+        assert_eq!(&rest[4..8], b"IDAT");
+        assert_eq!(&rest[8 + length + 4..], b"\0\0\0\0IEND\xae\x42\x60\x82");
+        let mut lines = Vec::new();
+        ZlibDecoder::new(&rest[8..8 + length]).read_to_end(&mut lines).unwrap();
+        assert_eq!(lines.len(), 40 * (1 + 3 * 120));
+        let mut above = vec![0_u8; 3 * 120];
+        let mut middle = Vec::new();
+        for (i, line) in lines.chunks(1 + 3 * 120).enumerate() {
+            assert_eq!(line[0], 2);
+            above.iter_mut().zip(&line[1..]).for_each(|(a, v)| *a = a.wrapping_add(*v));
+            if i == 20 {
+                middle = above.clone();
+            }
+        }
+        // White, and half of the ink in the middle of the dot.
+        assert_eq!((middle[0], middle[3 * 60]), (255, 145));
+        scene.height = 1e9;
+        assert!(png(&scene).is_none());
+    }
 }
