@@ -1,122 +1,258 @@
-//! An axis: the range worth showing, and round numbers in it.
+//! An axis: a range of numbers on a stretch of the page, where each stands, and round numbers in it.
 
-use super::scale::round;
-
-/// A dot with an error bar.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bar {
-    /// Where the dot stands.
-    pub centre: f64,
-    /// Half the length of the bar.
-    pub half: f64,
-}
-
-/// A range of values on a stretch of the page.
+/// A range of values from one place of the page to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Axis {
-    low: f64,
-    high: f64,
-    left: f64,
-    right: f64,
-    /// The largest value that is shown.
-    limit: f64,
+    /// The least value shown.
+    pub(super) low: f64,
+    /// The largest.
+    pub(super) high: f64,
+    /// Where the least stands.
+    pub(super) from: f64,
+    /// Where the largest stands.
+    pub(super) to: f64,
 }
 
-/// Dots farther from the least than this many times the median one are not worth the room.
-const REACH: f64 = 4.0;
+/// A round number and how it is written.
+pub(super) type Tick = (f64, String);
 
-/// The width of a digit on the page, with some room about a number.
-const DIGIT: f64 = 8.0;
+/// Values this many interquartile ranges beyond the quartiles are not worth the room.
+const FENCE: f64 = 3.0;
 
-/// How far above the least dot a dot may stand to be shown: most do, while a few that are far
-/// worse do not and cannot squash the others.
-pub(super) fn reach(bars: &[Bar]) -> f64 {
-    let mut sorted = bars.to_vec();
-    sorted.sort_by(|a, b| a.centre.total_cmp(&b.centre));
-    let Some(best) = sorted.first() else { return 0.0 };
-    REACH * (sorted[sorted.len() / 2].centre - best.centre).max(best.half)
-}
+/// A range this many times that of most values leaves these too little room.
+const SQUASH: f64 = 4.0;
+
+/// Larger than what is drawn can be; beyond it, differences overflow.
+const HUGE: f64 = 1e300;
 
 impl Axis {
-    /// From the page's `left` to its `right`, for dots up to `reach` above the least one.
-    pub(super) fn new(bars: &[Bar], reach: f64, left: f64, right: f64) -> Axis {
-        let best = bars.iter().map(|b| b.centre).reduce(f64::min).unwrap_or(0.0);
-        let limit = best + reach;
-        let shown = || bars.iter().filter(|b| b.centre <= limit);
-        // A bar that is itself much longer than the reach is cut, not shown in full.
-        let low = shown().map(|b| b.centre - b.half).fold(best, f64::min).max(best - 0.5 * reach);
-        let high = shown().map(|b| b.centre + b.half).fold(best, f64::max).min(best + 1.2 * reach);
-        let (low, high) = if high > low { (low, high) } else { (low - 1.0, low + 1.0) };
+    /// All of `values`, with a margin.
+    pub(super) fn all(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
+        let (low, high) = ends(values);
+        Axis::padded(low, high, from, to)
+    }
+
+    /// Most of `values`: a few that lie far from the others are left out, and cannot squash them.
+    pub(super) fn most(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
+        let (low, high) = most(values);
+        Axis::padded(low, high, from, to)
+    }
+
+    /// All of `values`, but for those far ones that would squash the others.
+    pub(super) fn readable(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Axis {
+        let (all, most) = (Axis::all(values.clone(), from, to), Axis::most(values, from, to));
+        let squashed = all.high - all.low > SQUASH * (most.high - most.low);
+        if squashed { most } else { all }
+    }
+
+    /// Exactly from the first to the last of values in order.
+    pub(super) fn along(values: &[f64], from: f64, to: f64) -> Axis {
+        let [first, last] = [values.first(), values.last()].map(|v| v.copied().unwrap_or(0.0));
+        Axis::exact(first, last, from, to)
+    }
+
+    /// Exactly from `low` to `high`, if these differ.
+    pub(super) fn exact(low: f64, high: f64, from: f64, to: f64) -> Axis {
+        let (low, high) = apart(low, high);
+        Axis { low, high, from, to }
+    }
+
+    /// From `low` to `high` with a margin.
+    pub(super) fn padded(low: f64, high: f64, from: f64, to: f64) -> Axis {
+        let (low, high) = apart(low, high);
         let margin = 0.04 * (high - low);
-        Axis { low: low - margin, high: high + margin, left, right, limit }
+        Axis { low: low - margin, high: high + margin, from, to }
     }
 
-    /// Where a value stands on the page, which may be beyond its ends.
+    /// Where a value stands on the page, at the nearest end if it lies beyond.
     pub(super) fn at(&self, value: f64) -> f64 {
-        self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
+        let part = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
+        self.from + part * (self.to - self.from)
     }
 
-    /// Whether a dot is too far away to be shown.
-    pub(super) fn beyond(&self, value: f64) -> bool {
-        value > self.limit
+    /// Whether a value is shown.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
     }
 
-    /// Where a value stands, at the nearest end if it lies beyond.
-    pub(super) fn within(&self, value: f64) -> f64 {
-        self.at(value.clamp(self.low, self.high))
+    /// The length on the page.
+    pub(super) fn length(&self) -> f64 {
+        (self.to - self.from).abs()
     }
 
-    /// The right end on the page.
-    pub(super) fn right(&self) -> f64 {
-        self.right
+    /// The middle on the page.
+    pub(super) fn middle(&self) -> f64 {
+        0.5 * (self.from + self.to)
     }
 
-    /// Round numbers and how they are written, as many as have room.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
-        let room = self.right - self.left;
-        let fits = |ticks: &Vec<(f64, String)>| {
-            let widest = ticks.iter().map(|(_, s)| s.chars().count()).max().unwrap_or(0);
-            (widest as f64 + 1.0) * DIGIT * ticks.len() as f64 <= room
-        };
-        let tries = [7.0, 5.0, 3.0].map(|parts| round(self.low, self.high, parts));
-        tries.iter().find(|ticks| fits(ticks)).unwrap_or(&tries[2]).clone()
+    /// Round numbers and how they are written: about as many as the first of `parts` for which
+    /// they pass, or else as the last.
+    pub(super) fn ticks(&self, parts: &[f64], pass: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
+        let mut ticks = Vec::new();
+        for parts in parts {
+            ticks = round(self.low, self.high, *parts);
+            if pass(&ticks) {
+                break;
+            }
+        }
+        ticks
     }
+}
+
+/// The range of most of `values`, without the few that lie far from the others.
+pub(crate) fn most(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = ends(sorted.iter().copied());
+    let (first, third) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
+    let reach = FENCE * (third - first);
+    // Where half of the values are the same there is no such range to go by.
+    match reach > 0.0 {
+        true => ends(sorted.into_iter().filter(|v| (first - reach..=third + reach).contains(v))),
+        false => (low, high),
+    }
+}
+
+/// The least and the largest of the finite values.
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let finite = values.filter(|v| v.is_finite());
+    let (low, high) =
+        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |a, v| (a.0.min(v), a.1.max(v)));
+    if low <= high { (low, high) } else { (0.0, 0.0) }
+}
+
+/// A range that can be divided, also where both ends are the same but for rounding.
+fn apart(low: f64, high: f64) -> (f64, f64) {
+    let (low, high) = (low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE));
+    let size = low.abs().max(high.abs());
+    match high - low > 1e-9 * size {
+        true => (low, high),
+        false if size > 0.0 => (low - 0.1 * size, high + 0.1 * size),
+        false => (-1.0, 1.0),
+    }
+}
+
+/// The quantile of sorted values between its two neighbours in proportion; 0 of none.
+pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let place = p * last as f64;
+    let below = (place.floor() as usize).min(last);
+    let (a, b) = (sorted[below], sorted[(below + 1).min(last)]);
+    a + (place - below as f64) * (b - a)
+}
+
+/// Multiples of a round step between two numbers, about `parts` of them.
+fn round(low: f64, high: f64, parts: f64) -> Vec<Tick> {
+    let rough = (high - low) / parts;
+    let power = 10.0_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0].map(|s| s * power).into_iter().find(|s| *s >= rough);
+    let step = step.unwrap_or(10.0 * power);
+    let first = (low / step).ceil();
+    let count = ((high / step).floor() - first).clamp(0.0, 20.0) as usize;
+    let largest = low.abs().max(high.abs());
+    let tick = |i: usize| {
+        // Not minus zero.
+        let value = (first + i as f64) * step + 0.0;
+        (value, written(value, step, largest))
+    };
+    (0..=count).map(tick).collect()
+}
+
+/// A multiple of `step` among numbers up to `largest`, in powers of ten where these are far from 1.
+fn written(value: f64, step: f64, largest: f64) -> String {
+    // A little more, so that rounding in the power of ten does not cost a decimal.
+    let digit = (step * 1.005).log10().floor();
+    let text = match (1e-4..1e6).contains(&largest) {
+        _ if value == 0.0 => "0".into(),
+        true => format!("{value:.*}", (-digit).clamp(0.0, 12.0) as usize),
+        false => {
+            let lead = value.abs().log10().floor();
+            format!("{value:.*e}", (lead - digit).clamp(0.0, 12.0) as usize)
+        }
+    };
+    text.replace('-', "\u{2212}")
+}
+
+/// A number for reading, with four digits.
+pub(crate) fn short(value: f64) -> String {
+    let text = match value.abs() {
+        0.0 => "0".into(),
+        v if !(1e-3..1e5).contains(&v) => format!("{value:.3e}"),
+        v => format!("{value:.*}", (3.0 - v.log10().floor()).clamp(0.0, 6.0) as usize),
+    };
+    text.replace('-', "\u{2212}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn bars(centres: &[f64]) -> Vec<Bar> {
-        centres.iter().map(|c| Bar { centre: *c, half: 0.1 }).collect()
+    /// A method that is much better than the others is what a figure is for; one value that leaves
+    /// no room for the others is not.
+    #[test]
+    fn far_values_are_left_out_only_if_they_squash_the_others() {
+        let others = (0..80).map(|i| 0.92 + 0.3 * f64::from(i) / 80.0);
+        let better = (0..15).map(|i| 0.28 + 0.002 * f64::from(i));
+        let both = others.clone().chain(better);
+        assert!(!Axis::most(both.clone(), 0.0, 1.0).holds(0.3));
+        assert!(Axis::readable(both, 0.0, 1.0).holds(0.28));
+        let worse = others.chain([50.0]);
+        assert!(!Axis::readable(worse, 0.0, 1.0).holds(50.0));
     }
 
-    /// A contestant that is far worse does not squash the others.
+    const EXTREMES: [&[f64]; 9] = [
+        &[1.0, 1.1],
+        &[3.0],
+        &[0.0, 0.0],
+        &[],
+        &[1e-12, 3e-12],
+        &[1e12, 1e12 + 1.0],
+        &[-1e12, 1e12],
+        &[-1e308, 1e308],
+        &[f64::NAN, 2.0, f64::INFINITY],
+    ];
+
     #[test]
-    fn outliers_lie_beyond_the_axis() {
-        let most = [1.0, 1.1, 1.2, 1.3, 1.5];
-        let axis = |bars: &[Bar]| Axis::new(bars, reach(bars), 0.0, 100.0);
-        let alone = axis(&bars(&most));
-        let worse = axis(&bars(&[&most[..], &[100.0, 1e6]].concat()));
-        assert!(worse.beyond(100.0) && worse.beyond(1e6) && !worse.beyond(1.5));
-        assert_eq!(worse.within(1e6), 100.0);
-        for axis in [alone, worse] {
-            assert!(axis.at(0.9) >= 0.0 && axis.at(1.6) <= 100.0, "{axis:?}");
-            assert!(axis.at(1.5) - axis.at(1.0) > 40.0, "{axis:?}");
+    fn every_value_stands_on_the_page() {
+        for values in EXTREMES {
+            let of = values.iter().copied();
+            for axis in [Axis::all(of.clone(), 10.0, 90.0), Axis::most(of, 90.0, 10.0)] {
+                for v in values.iter().filter(|v| v.is_finite()) {
+                    assert!((10.0..=90.0).contains(&axis.at(*v)), "{values:?}: {axis:?}");
+                }
+            }
         }
     }
 
     #[test]
-    fn ticks_are_few_and_inside() {
-        for centres in
-            [&[1.0, 1.1][..], &[-3e-7, 5e-7, 1e-6], &[1e6, 2e6, 9e6], &[2.0], &[0.0, 0.0], &[]]
-        {
-            let bars = bars(centres);
-            let axis = Axis::new(&bars, reach(&bars), 0.0, 340.0);
-            let ticks = axis.ticks();
-            assert!((2..=11).contains(&ticks.len()), "{centres:?}: {ticks:?}");
-            assert!(ticks.iter().all(|t| (-1e-6..340.0 + 1e-6).contains(&axis.at(t.0))));
-            assert!(ticks.windows(2).all(|w| w[0].1 != w[1].1), "{ticks:?}");
+    fn ticks_are_few_inside_and_differ() {
+        for values in EXTREMES {
+            let axis = Axis::all(values.iter().copied(), 0.0, 100.0);
+            for parts in [3.0, 5.0, 7.0] {
+                let ticks = axis.ticks(&[parts], |_| true);
+                assert!((1..=11).contains(&ticks.len()), "{values:?}: {ticks:?}");
+                assert!(ticks.iter().all(|t| axis.holds(t.0)), "{values:?}: {ticks:?}");
+                assert!(ticks.windows(2).all(|w| w[0].1 != w[1].1), "{ticks:?}");
+                assert!(ticks.iter().all(|t| t.1.chars().count() < 20), "{ticks:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_value_does_not_squash_the_others() {
+        let most: Vec<f64> = (0..20).map(|i| 1.0 + 0.05 * f64::from(i)).collect();
+        let axis = Axis::most(most.iter().copied().chain([1e6]), 0.0, 100.0);
+        assert!(!axis.holds(1e6) && most.iter().all(|v| axis.holds(*v)));
+        assert!(axis.at(1.95) - axis.at(1.0) > 20.0, "{axis:?}");
+        let alone = Axis::most(most.iter().copied(), 0.0, 100.0);
+        assert!(alone.at(1.95) - alone.at(1.0) > 90.0, "{alone:?}");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [(0.0, "0"), (0.91234, "0.9123"), (-12.345, "\u{2212}12.35"), (1e7, "1.000e7")];
+        for (value, text) in cases {
+            assert_eq!(short(value), text);
         }
     }
 }

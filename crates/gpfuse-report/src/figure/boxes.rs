@@ -1,10 +1,10 @@
 //! Box plots of several series side by side: median, quartiles, and whiskers at both extremes.
 
-use kuva::render::render::{Primitive, TextAnchor};
-
-use super::frame::{EDGE, Entry, Frame, Key, blank, hatch, legend, legend_height};
-use super::ink::{INK, Look, Mark, area, curve, cut, heading, line, mark, page, point, rect, text};
-use super::scale::{Scale, quantile, short};
+use super::axis::{Axis, quantile, short};
+use super::colour::{INK, Look, SHADE, WHITE};
+use super::font::width;
+use super::frame::{Entry, Frame, Key, legend};
+use super::scene::{Anchor, EDGE, Mark, WIDTH};
 use super::{Labels, Scene};
 
 /// Some values at one place of the x axis, such as the scores of five splits.
@@ -41,35 +41,28 @@ pub struct BoxPlot {
 
 /// With fewer values than this there is no box, only dots.
 const FEWEST: usize = 3;
-const WIDTH: f64 = 820.0;
 const PLOT: f64 = 320.0;
 const LEFT: f64 = 78.0;
 
 /// Draw box plots. Fewer than three values are dots. What lies far from most values is cut, and
 /// an arrow with its value points to where it would be.
 pub fn boxes(plot: &BoxPlot) -> Scene {
-    let all = || plot.series.iter().chain(&plot.line);
-    let mut places: Vec<f64> = all().flat_map(|s| s.groups.iter().map(|g| g.x)).collect();
-    places.retain(|x| x.is_finite());
+    let mut scene = Scene::titled(&plot.labels.title, WIDTH);
+    let top = legend(&mut scene, LEFT, WIDTH - EDGE, &entries(plot)) + 16.0;
+    let all = || plot.series.iter().chain(&plot.line).flat_map(|s| &s.groups);
+    let mut places: Vec<f64> = all().map(|group| group.x).filter(|x| x.is_finite()).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
-    let entries = entries(plot);
-    let room = WIDTH - LEFT - EDGE;
-    let top = 44.0 + legend_height(&entries, room) + 12.0;
-    let values = all().flat_map(|s| s.groups.iter().flat_map(|g| g.values.iter().copied()));
+    let values = all().flat_map(|group| group.values.iter().copied());
     let count = places.len().max(1) as f64;
     let frame = Frame {
-        x: Scale::exact(-0.5, count - 0.5, LEFT, WIDTH - EDGE),
-        y: with_headroom(Scale::readable(values.clone(), top + PLOT, top), values),
+        x: Axis::exact(-0.5, count - 0.5, LEFT, WIDTH - EDGE),
+        y: with_headroom(Axis::readable(values.clone(), top + PLOT, top), values),
     };
-    let mut scene = page(WIDTH, top + PLOT + 52.0);
-    scene.add(heading((EDGE, 26.0), &cut(&plot.labels.title, 15, WIDTH - 2.0 * EDGE)));
-    legend(&mut scene, (LEFT, 44.0), room, &entries);
     let slot = frame.x.length() / count;
     for i in (1..places.len()).step_by(2) {
         let left = LEFT + slot * i as f64;
-        let shade = kuva::render::color::Color::Rgb(0xf6, 0xf6, 0xf6);
-        scene.add(rect((left, top), (left + slot, top + PLOT), shade, None, None));
+        scene.rect((left, top), (left + slot, top + PLOT), SHADE, 1.0);
     }
     frame.rows(&mut scene, &plot.labels.y);
     frame.base(&mut scene);
@@ -77,43 +70,39 @@ pub fn boxes(plot: &BoxPlot) -> Scene {
         frame.tick(&mut scene, frame.x.at(i as f64), &short_place(*place));
     }
     frame.name(&mut scene, &plot.labels.x);
-    let name = plot.labels.x.as_str();
     if let Some(series) = &plot.line {
-        let look = Look::of(plot.series.len());
-        against(&mut scene, &frame, &places, series, &look);
+        against(&mut scene, &frame, &places, series, &Look::of(plot.series.len()));
     }
-    let wide = (0.86 * slot / plot.series.len().max(1) as f64).min(46.0);
+    let methods = plot.series.len().max(1) as f64;
+    let wide = (0.86 * slot / methods).min(46.0);
     for (s, series) in plot.series.iter().enumerate() {
-        let shift = (s as f64 - 0.5 * (plot.series.len() as f64 - 1.0)) * wide;
+        let shift = (s as f64 - 0.5 * (methods - 1.0)) * wide;
         for group in &series.groups {
             let Some(i) = places.iter().position(|x| *x == group.x) else { continue };
-            let place = Place {
-                frame: &frame,
-                x: frame.x.at(i as f64) + shift,
-                wide: 0.8 * wide,
-                row: s % 2,
-            };
-            place.draw(&mut scene, series, &Look::of(s), group, name);
+            let x = frame.x.at(i as f64) + shift;
+            let place = Place { y: &frame.y, x, wide: 0.8 * wide, row: s % 2, look: Look::of(s) };
+            let name = format!("{}, {} = {}", series.name, plot.labels.x, short_place(group.x));
+            place.draw(&mut scene, &name, series.ours, &sorted(group));
         }
     }
-    scene
+    scene.closed(top + PLOT + 52.0, "")
 }
 
 /// Room for arrows and their numbers, at the ends where something is cut.
-fn with_headroom(scale: Scale, values: impl Iterator<Item = f64> + Clone) -> Scale {
-    let room = 0.14 * (scale.high - scale.low);
+fn with_headroom(axis: Axis, values: impl Iterator<Item = f64> + Clone) -> Axis {
+    let room = 0.14 * (axis.high - axis.low);
     let finite = || values.clone().filter(|v| v.is_finite());
-    let above = if finite().any(|v| v > scale.high) { room } else { 0.0 };
-    let below = if finite().any(|v| v < scale.low) { room } else { 0.0 };
-    Scale { low: scale.low - below, high: scale.high + above, ..scale }
+    let above = if finite().any(|v| v > axis.high) { room } else { 0.0 };
+    let below = if finite().any(|v| v < axis.low) { room } else { 0.0 };
+    Axis { low: axis.low - below, high: axis.high + above, ..axis }
 }
 
 fn entries(plot: &BoxPlot) -> Vec<Entry> {
-    let own = |(i, s): (usize, &Series)| {
+    let entry = |(i, s): (usize, &Series)| {
         let name = if s.ours { format!("{} (ours)", s.name) } else { s.name.clone() };
         (Look::of(i), Key::Box { hatched: s.ours }, name)
     };
-    let mut out: Vec<Entry> = plot.series.iter().enumerate().map(own).collect();
+    let mut out: Vec<Entry> = plot.series.iter().enumerate().map(entry).collect();
     let look = Look::of(plot.series.len());
     out.extend(plot.line.iter().map(|s| (look, Key::Band, s.name.clone())));
     out
@@ -131,123 +120,101 @@ fn sorted(group: &Group) -> Vec<f64> {
     values
 }
 
+fn quartiles(sorted: &[f64]) -> [f64; 3] {
+    [0.25, 0.5, 0.75].map(|p| quantile(sorted, p))
+}
+
 /// A line through the medians with a band between the quartiles.
 fn against(scene: &mut Scene, frame: &Frame, places: &[f64], series: &Series, look: &Look) {
     let mut ends: Vec<(f64, [f64; 3])> = Vec::new();
     for group in &series.groups {
         let (values, place) = (sorted(group), places.iter().position(|x| *x == group.x));
         if let (Some(i), false) = (place, values.is_empty()) {
-            ends.push((i as f64, [0.25, 0.5, 0.75].map(|p| quantile(&values, p))));
+            ends.push((i as f64, quartiles(&values)));
         }
     }
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else { return };
+    let summary = |e: &(f64, [f64; 3])| {
+        let [low, middle, high] = e.1.map(short);
+        format!("{middle} ({low} to {high})")
+    };
+    let values: Vec<String> = ends.iter().map(summary).collect();
+    let title = format!("{}: median and quartiles {}", series.name, values.join(", "));
     // To both edges, so that a single value is a horizontal line.
     ends.insert(0, (frame.x.low, first.1));
     ends.push((frame.x.high, last.1));
     let x: Vec<f64> = ends.iter().map(|e| e.0).collect();
     let [low, middle, high] = [0, 1, 2].map(|i| ends.iter().map(|e| e.1[i]).collect::<Vec<f64>>());
     let outline = frame.between(&x, &low, &high);
-    let said = |e: &(f64, [f64; 3])| {
-        let [low, middle, high] = e.1.map(short);
-        format!("{middle} ({low} to {high})")
-    };
-    let values: Vec<String> = ends[1..ends.len() - 1].iter().map(said).collect();
-    let title = format!("{}: median and quartiles {}", series.name, values.join(", "));
-    mark(scene, Mark::Band, &title, vec![area(&outline, look.colour(), 0.16)]);
-    let points: Vec<(f64, f64)> = x.iter().zip(&middle).map(|(x, y)| frame.at(*x, *y)).collect();
-    mark(scene, Mark::Line, &title, vec![curve(&points, look.colour(), 2.0, look.dashes)]);
+    scene.mark(Mark::Band, &title, |scene| scene.area(outline, look.colour, 0.16));
+    let points = x.iter().zip(&middle).map(|(x, y)| frame.at(*x, *y)).collect();
+    scene.mark(Mark::Line, &title, |scene| scene.curve(points, 2.0, look));
 }
 
-/// Where one box stands.
+/// Where one box stands, and how it looks.
 struct Place<'a> {
-    frame: &'a Frame,
+    y: &'a Axis,
     x: f64,
     wide: f64,
     /// In which line numbers beside arrows stand: neighbours take turns.
     row: usize,
+    look: Look,
 }
 
 impl Place<'_> {
-    fn draw(&self, scene: &mut Scene, series: &Series, look: &Look, group: &Group, name: &str) {
-        let values = sorted(group);
-        let Some(middle) = (!values.is_empty()).then(|| quantile(&values, 0.5)) else { return };
-        let all: Vec<String> = values.iter().map(|v| short(*v)).collect();
-        let at = format!("{}, {name} = {}", series.name, short_place(group.x));
+    fn draw(&self, scene: &mut Scene, name: &str, ours: bool, values: &[f64]) {
         if values.len() < FEWEST {
-            for v in &values {
-                let mut shapes = self.beyond(*v, look);
-                if shapes.is_empty() {
-                    shapes.push(point(
-                        (self.x, self.frame.y.at(*v)),
-                        look.shape,
-                        4.0,
-                        look.colour(),
-                    ));
-                }
-                mark(scene, Mark::Dot, &format!("{at}: {}", short(*v)), shapes);
+            for v in values {
+                let at = (self.x, self.y.at(*v));
+                scene.mark(Mark::Dot, &format!("{name}: {}", short(*v)), |scene| {
+                    match self.y.holds(*v) {
+                        true => scene.point(at, self.look.shape, 4.0, self.look.colour),
+                        false => self.arrow(scene, *v),
+                    }
+                });
             }
             return;
         }
-        let (first, third) = (quantile(&values, 0.25), quantile(&values, 0.75));
+        let [first, middle, third] = quartiles(values).map(short);
+        let all: Vec<String> = values.iter().map(|v| short(*v)).collect();
         let title = format!(
-            "{at}: median {}, quartiles {} to {}, values {}",
-            short(middle),
-            short(first),
-            short(third),
+            "{name}: median {middle}, quartiles {first} to {third}, values {}",
             all.join(", ")
         );
-        mark(scene, Mark::Box, &title, self.shapes(&values, [first, middle, third], series, look));
+        scene.mark(Mark::Box, &title, |scene| self.shapes(scene, ours, values));
     }
 
-    fn shapes(
-        &self,
-        values: &[f64],
-        [first, middle, third]: [f64; 3],
-        series: &Series,
-        look: &Look,
-    ) -> Vec<Primitive> {
-        let (y, half) = (&self.frame.y, 0.5 * self.wide);
-        if !y.holds(first) && !y.holds(third) && !y.holds(middle) {
-            return self.beyond(middle, look);
+    fn shapes(&self, scene: &mut Scene, ours: bool, values: &[f64]) {
+        let (y, half, colour) = (self.y, 0.5 * self.wide, self.look.colour);
+        let across = |v: f64, half: f64| [(self.x - half, y.at(v)), (self.x + half, y.at(v))];
+        let quartiles = quartiles(values);
+        let [first, middle, third] = quartiles;
+        if !quartiles.iter().any(|v| y.holds(*v)) {
+            return self.arrow(scene, middle);
         }
-        let (low, high) = (values[0], values[values.len() - 1]);
-        let mut out = vec![line((self.x, y.at(low)), (self.x, y.at(high)), look.colour(), 1.4)];
-        for end in [low, high] {
-            let cut = self.beyond(end, look);
-            if cut.is_empty() {
-                let (left, right) = (self.x - 0.5 * half, self.x + 0.5 * half);
-                out.push(line((left, y.at(end)), (right, y.at(end)), look.colour(), 1.4));
+        let ends = [values[0], values[values.len() - 1]];
+        scene.line(&ends.map(|v| (self.x, y.at(v))), colour, 1.4);
+        for end in ends {
+            match y.holds(end) {
+                true => scene.line(&across(end, 0.5 * half), colour, 1.4),
+                false => self.arrow(scene, end),
             }
-            out.extend(cut);
         }
-        let (from, to) = ((self.x - half, y.at(third)), (self.x + half, y.at(first)));
-        out.push(rect(from, to, look.tint(0.6), Some(look.colour()), None));
-        if series.ours {
-            out.extend(hatch(from, to, look));
-        }
-        let at = y.at(middle);
-        out.push(line((self.x - half, at), (self.x + half, at), INK, 2.0));
-        out.push(point((self.x, at), look.shape, 3.2, INK));
-        out
+        scene.framed(across(third, half)[0], across(first, half)[1], colour, ours);
+        scene.line(&across(middle, half), INK, 2.0);
+        scene.point((self.x, y.at(middle)), self.look.shape, 3.2, INK);
     }
 
-    /// An arrow to a value that is not shown, with the value; nothing where it is.
-    fn beyond(&self, value: f64, look: &Look) -> Vec<Primitive> {
-        let y = &self.frame.y;
-        if y.holds(value) {
-            return Vec::new();
-        }
-        let (tip, back) = (y.at(value), if value > y.high { 7.0 } else { -7.0 });
+    /// An arrow to a value that is not shown, with the value on a ground that keeps it readable.
+    fn arrow(&self, scene: &mut Scene, value: f64) {
+        let (tip, back) = (self.y.at(value), if value > self.y.high { 7.0 } else { -7.0 });
         let head = [(self.x - 4.5, tip + back), (self.x, tip), (self.x + 4.5, tip + back)];
-        let number = short(value);
-        let down = back.signum() * 12.0 * self.row as f64;
-        let at = (self.x, tip + 2.0 * back + 4.0 + down);
-        let half = 0.5 * super::ink::width(&number, 10);
-        vec![
-            curve(&head, look.colour(), 1.8, &[]),
-            blank((at.0 - half, at.1 - 9.0), (at.0 + half, at.1 + 2.0)),
-            text(at, &number, 10, TextAnchor::Middle, INK),
-        ]
+        scene.line(&head, self.look.colour, 1.8);
+        let (number, size) = (short(value), 10.0);
+        let (x, y) = (self.x, tip + 2.0 * back + 4.0 + back.signum() * 12.0 * self.row as f64);
+        let half = 0.5 * width(&number, size, false);
+        scene.rect((x - half, y - 9.0), (x + half, y + 2.0), WHITE, 0.85);
+        scene.text((x, y), &number, size, Anchor::Middle, INK);
     }
 }

@@ -1,9 +1,10 @@
 //! Calibration: the histogram of the PIT values, and coverage against its nominal level.
 
 use super::Scene;
-use super::frame::{EDGE, Frame, note};
-use super::ink::{GREY, Look, Mark, area, cut, dashed, heading, mark, page, rect};
-use super::scale::{Scale, short};
+use super::axis::{Axis, short};
+use super::colour::{BLUE, GREY, Look};
+use super::frame::Frame;
+use super::scene::{Mark, WIDTH};
 
 /// What calibration is judged by.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,7 +15,6 @@ pub struct Calibration {
     pub pit: Vec<f64>,
 }
 
-const WIDTH: f64 = 820.0;
 const LEFT: f64 = 70.0;
 const PANEL: f64 = 315.0;
 const TOP: f64 = 50.0;
@@ -28,13 +28,12 @@ const TWO_SIDED: f64 = 1.96;
 /// of 100 cases: `p +- 1.96 sqrt(p (1 - p) / n)`, the binomial law of n rows by its normal limit.
 pub fn calibration(plot: &Calibration) -> Scene {
     let pit: Vec<f64> = plot.pit.iter().copied().filter(|p| (0.0..=1.0).contains(p)).collect();
-    let mut scene = page(WIDTH, TOP + PLOT + 66.0);
-    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
+    let mut scene = Scene::titled(&plot.title, WIDTH);
     histogram(&mut scene, &pit);
     coverage(&mut scene, &pit);
     let rows = pit.len();
-    note(&mut scene, &format!("{rows} rows; shade: where 95 of 100 calibrated predictions lie"));
-    scene
+    let note = format!("{rows} rows; shade: where 95 of 100 calibrated predictions lie");
+    scene.closed(TOP + PLOT + 66.0, &note)
 }
 
 /// How far a share of `n` rows strays from its probability.
@@ -60,29 +59,27 @@ fn histogram(scene: &mut Scene, pit: &[f64]) {
     // As densities: 1 everywhere is calibrated.
     let scaled = bins as f64;
     let frame = Frame {
-        x: Scale::exact(0.0, 1.0, LEFT, LEFT + PANEL),
-        y: Scale::exact(0.0, 1.06 * top * scaled, TOP + PLOT, TOP),
+        x: Axis::exact(0.0, 1.0, LEFT, LEFT + PANEL),
+        y: Axis::exact(0.0, 1.06 * top * scaled, TOP + PLOT, TOP),
     };
     frame.rows(scene, "density of rows");
     for (i, share) in shares.iter().enumerate() {
         let (from, to) = (i as f64 / scaled, (i + 1) as f64 / scaled);
         let (a, b) = (frame.at(from, share * scaled), frame.at(to, 0.0));
-        let look = Look::of(0);
-        let bar = rect((a.0 + 1.0, a.1), (b.0 - 1.0, b.1), look.tint(0.45), None, None);
         let count = (share * pit.len() as f64).round();
-        let title = format!(
-            "PIT {} to {}: {count} rows, density {}",
-            short(from),
-            short(to),
-            short(share * scaled)
-        );
-        mark(scene, Mark::Bar, &title, vec![bar]);
+        let density = short(share * scaled);
+        let title =
+            format!("PIT {} to {}: {count} rows, density {density}", short(from), short(to));
+        scene.mark(Mark::Bar, &title, |scene| {
+            scene.rect((a.0 + 1.0, a.1), (b.0 - 1.0, b.1), BLUE.tint(0.55), 1.0);
+        });
     }
     let (low, high) = (((flat - band).max(0.0)) * scaled, (flat + band) * scaled);
-    let shade = rect(frame.at(0.0, high), frame.at(1.0, low), GREY, None, Some(0.22));
     let title = format!("calibrated: 1, within {} to {}", short(low), short(high));
-    mark(scene, Mark::Band, &title, vec![shade]);
-    scene.add(dashed(frame.at(0.0, 1.0), frame.at(1.0, 1.0)));
+    scene.mark(Mark::Band, &title, |scene| {
+        scene.rect(frame.at(0.0, high), frame.at(1.0, low), GREY, 0.22);
+    });
+    scene.dashed(frame.at(0.0, 1.0), frame.at(1.0, 1.0));
     frame.foot(scene, "probability integral transform (PIT)");
 }
 
@@ -95,8 +92,8 @@ fn covered(pit: &[f64], level: f64) -> f64 {
 fn coverage(scene: &mut Scene, pit: &[f64]) {
     let left = LEFT + PANEL + 95.0;
     let frame = Frame {
-        x: Scale::exact(0.0, 1.0, left, left + PANEL),
-        y: Scale::exact(0.0, 1.0, TOP + PLOT, TOP),
+        x: Axis::exact(0.0, 1.0, left, left + PANEL),
+        y: Axis::exact(0.0, 1.0, TOP + PLOT, TOP),
     };
     frame.rows(scene, "share of rows inside");
     let levels: Vec<f64> = (0..=STEPS).map(|i| i as f64 / STEPS as f64).collect();
@@ -105,14 +102,16 @@ fn coverage(scene: &mut Scene, pit: &[f64]) {
     };
     let outline = frame.between(&levels, &ends(-1.0), &ends(1.0));
     let title = "where a calibrated prediction stays";
-    mark(scene, Mark::Band, title, vec![area(&outline, GREY, 0.22)]);
-    scene.add(dashed(frame.at(0.0, 0.0), frame.at(1.0, 1.0)));
+    scene.mark(Mark::Band, title, |scene| scene.area(outline, GREY, 0.22));
+    scene.dashed(frame.at(0.0, 0.0), frame.at(1.0, 1.0));
     let found: Vec<f64> = levels.iter().map(|l| covered(pit, *l)).collect();
-    let said =
+    let holds =
         |l: f64| format!("{} % interval holds {} %", 100.0 * l, short(100.0 * covered(pit, l)));
-    let title = [0.5, 0.8, 0.9, 0.95].map(said).join(", ");
+    let title = [0.5, 0.8, 0.9, 0.95].map(holds).join(", ");
     if !pit.is_empty() {
-        mark(scene, Mark::Line, &title, frame.curve(&levels, &found, &Look::of(0), 2.0));
+        scene.mark(Mark::Line, &title, |scene| {
+            frame.curve(scene, &levels, &found, &Look::of(0), 2.0);
+        });
     }
     frame.foot(scene, "level of the central interval");
 }

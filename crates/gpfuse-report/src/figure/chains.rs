@@ -1,10 +1,10 @@
 //! Chains: their traces, and the ranks of each chain's draws among all.
 
-use kuva::render::render::TextAnchor;
-
-use super::frame::{EDGE, Entry, Frame, Key, legend, legend_height, note};
-use super::ink::{GREY, INK, Look, Mark, curve, cut, dashed, heading, mark, page, rect, text};
-use super::scale::{Scale, short};
+use super::axis::{Axis, short};
+use super::colour::{GREY, INK, Look};
+use super::font::cut;
+use super::frame::{Frame, Key, entries, legend};
+use super::scene::{Anchor, EDGE, Mark, Point, SMALL, TEXT, WIDTH};
 use super::{Quantity, Scene};
 
 /// Some quantities of a run.
@@ -16,8 +16,8 @@ pub struct Chains {
     pub quantities: Vec<Quantity>,
 }
 
-const WIDTH: f64 = 820.0;
 const LEFT: f64 = 86.0;
+const TOP: f64 = 40.0;
 const TRACE: f64 = 96.0;
 const RANK: f64 = 78.0;
 const TITLE: f64 = 24.0;
@@ -33,88 +33,66 @@ const BINS: usize = 20;
 /// and over all of them its moving mean: dashes, which tell chains apart in grey, would be lost in
 /// the noise of the draws.
 pub fn trace(plot: &Chains) -> Scene {
-    let chains = plot.quantities.iter().map(|q| q.chains.len()).max().unwrap_or(0);
-    let own = |c: usize| (Look::of(c), Key::Line, chain(c));
-    let entries: Vec<Entry> = (0..chains.min(CHAINS)).map(own).collect();
-    let room = WIDTH - LEFT - EDGE;
-    let top = 40.0 + legend_height(&entries, room) + 6.0;
-    let rows = plot.quantities.len() as f64;
-    let mut scene = page(WIDTH, top + rows * (TRACE + TITLE) + 62.0);
-    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
-    legend(&mut scene, (LEFT, 40.0), room, &entries);
+    let mut scene = Scene::titled(&plot.title, WIDTH);
+    let names: Vec<String> = (0..plot.shown()).map(chain).collect();
+    let top = legend(&mut scene, LEFT, WIDTH - EDGE, &entries(Key::Line, names.iter())) + 6.0;
     for (i, quantity) in plot.quantities.iter().enumerate() {
         let upper = top + i as f64 * (TRACE + TITLE) + TITLE;
         let draws = quantity.chains.iter().map(Vec::len).max().unwrap_or(0).max(2);
         let frame = Frame {
-            x: Scale::exact(1.0, draws as f64, LEFT, WIDTH - EDGE),
-            y: Scale::all(quantity.chains.iter().flatten().copied(), upper + TRACE, upper),
+            x: Axis::exact(1.0, draws as f64, LEFT, WIDTH - EDGE),
+            y: Axis::all(quantity.chains.iter().flatten().copied(), upper + TRACE, upper),
         };
-        let name = cut(&quantity.name, 12, room);
-        scene.add(text((LEFT, upper - 6.0), &name, 12, TextAnchor::Start, INK));
+        quantity.name(&mut scene, (LEFT, upper - 6.0));
         frame.rows(&mut scene, "");
-        for (c, values) in quantity.chains.iter().take(CHAINS).enumerate() {
+        let chains = || quantity.chains.iter().zip(&names).enumerate();
+        for (c, (values, _)) in chains() {
             let step = values.len().div_ceil(POINTS).max(1);
-            let (x, y): (Vec<f64>, Vec<f64>) =
-                values.iter().enumerate().step_by(step).map(|(i, v)| (i as f64 + 1.0, *v)).unzip();
-            let finite = x.iter().zip(&y).filter(|p| p.1.is_finite());
-            let points: Vec<(f64, f64)> = finite.map(|(x, y)| frame.at(*x, *y)).collect();
-            scene.add(curve(&points, Look::of(c).tint(0.5), 0.7, &[]));
+            let finite = values.iter().enumerate().step_by(step).filter(|(_, v)| v.is_finite());
+            let points: Vec<Point> = finite.map(|(i, v)| frame.at(i as f64 + 1.0, *v)).collect();
+            scene.line(&points, Look::of(c).colour.tint(0.5), 0.7);
         }
-        for (c, values) in quantity.chains.iter().take(CHAINS).enumerate() {
+        for (c, (values, name)) in chains() {
             let (x, y) = moving(values);
             let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-            let title = format!("{}, {}: mean {}", quantity.name, chain(c), short(mean));
-            mark(&mut scene, Mark::Line, &title, frame.curve(&x, &y, &Look::of(c), 2.0));
+            let title = format!("{}, {name}: mean {}", quantity.name, short(mean));
+            scene.mark(Mark::Line, &title, |scene| {
+                frame.curve(scene, &x, &y, &Look::of(c), 2.0);
+            });
         }
         match i + 1 == plot.quantities.len() {
             true => frame.foot(&mut scene, "draw"),
             false => frame.base(&mut scene),
         }
     }
-    let more = match chains > CHAINS {
-        true => format!("; the first {CHAINS} of {chains} chains"),
-        false => String::new(),
-    };
-    note(&mut scene, &format!("thin: draws; thick: their moving mean{more}"));
-    scene
+    let height = top + plot.quantities.len() as f64 * (TRACE + TITLE) + 62.0;
+    scene.closed(height, &format!("thin: draws; thick: their moving mean{}", plot.hidden()))
 }
 
 /// Draw the histogram of each chain's ranks among the draws of all chains, which is flat within a
 /// binomial band where the chains agree (Vehtari et al. 2021).
 pub fn rank(plot: &Chains) -> Scene {
-    let chains = plot.quantities.iter().map(|q| q.chains.len()).max().unwrap_or(0);
-    let columns = chains.clamp(1, CHAINS);
-    let (top, rows) = (40.0, plot.quantities.len() as f64);
-    let mut scene = page(WIDTH, top + rows * (RANK + TITLE) + 44.0);
-    scene.add(heading((EDGE, 26.0), &cut(&format!("{}: ranks", plot.title), 15, WIDTH)));
-    let wide = (WIDTH - 2.0 * EDGE) / columns as f64;
+    let mut scene = Scene::titled(&format!("{}: ranks", plot.title), WIDTH);
+    let wide = (WIDTH - 2.0 * EDGE) / plot.shown().max(1) as f64;
     for (i, quantity) in plot.quantities.iter().enumerate() {
-        let upper = top + i as f64 * (RANK + TITLE) + TITLE;
-        let name = cut(&quantity.name, 12, WIDTH - 2.0 * EDGE);
-        scene.add(text((EDGE, upper - 6.0), &name, 12, TextAnchor::Start, INK));
+        let upper = TOP + i as f64 * (RANK + TITLE) + TITLE;
+        quantity.name(&mut scene, (EDGE, upper - 6.0));
         let counts = ranks(&quantity.chains, BINS);
         let most = counts.iter().flatten().copied().fold(0.0, f64::max);
-        for (c, own) in counts.iter().take(CHAINS).enumerate() {
+        for (c, counts) in counts.iter().take(CHAINS).enumerate() {
             let left = EDGE + wide * c as f64;
-            let (draws, bins) = (own.iter().sum::<f64>(), BINS as f64);
-            let flat = draws / bins;
+            let bins = BINS as f64;
+            let flat = counts.iter().sum::<f64>() / bins;
             let stray = 1.96 * (flat * (1.0 - 1.0 / bins)).sqrt();
             let frame = Frame {
-                x: Scale::exact(0.0, bins, left + 4.0, left + wide - 4.0),
+                x: Axis::exact(0.0, bins, left + 4.0, left + wide - 4.0),
                 // Room for the name above the bars.
-                y: Scale::exact(0.0, 1.3 * most.max(flat + stray).max(1.0), upper + RANK, upper),
+                y: Axis::exact(0.0, 1.3 * most.max(flat + stray).max(1.0), upper + RANK, upper),
             };
             let (a, b) = (frame.at(0.0, flat + stray), frame.at(bins, (flat - stray).max(0.0)));
-            scene.add(rect(a, b, GREY, None, Some(0.2)));
-            for (bin, count) in own.iter().enumerate() {
+            scene.rect(a, b, GREY, 0.2);
+            for (bin, count) in counts.iter().enumerate() {
                 let (a, b) = (frame.at(bin as f64, *count), frame.at(bin as f64 + 1.0, 0.0));
-                let shape = rect(
-                    (a.0 + 0.5, a.1),
-                    (b.0 - 0.5, b.1),
-                    Look::of(c).colour(),
-                    None,
-                    Some(0.75),
-                );
                 let title = format!(
                     "{}, {}: {count} draws in twentieth {} of all ranks, {} expected",
                     quantity.name,
@@ -122,21 +100,46 @@ pub fn rank(plot: &Chains) -> Scene {
                     bin + 1,
                     short(flat)
                 );
-                mark(&mut scene, Mark::Bar, &title, vec![shape]);
+                scene.mark(Mark::Bar, &title, |scene| {
+                    scene.rect((a.0 + 0.5, a.1), (b.0 - 0.5, b.1), Look::of(c).colour, 0.75);
+                });
             }
-            scene.add(dashed(frame.at(0.0, flat), frame.at(bins, flat)));
+            scene.dashed(frame.at(0.0, flat), frame.at(bins, flat));
             frame.base(&mut scene);
-            let at = (left + wide - 6.0, upper + 9.0);
-            scene.add(text(at, &chain(c), 11, TextAnchor::End, INK));
+            scene.text((left + wide - 6.0, upper + 9.0), &chain(c), SMALL, Anchor::End, INK);
         }
     }
-    let more = match chains > CHAINS {
-        true => format!("the first {CHAINS} of {chains} chains; "),
-        false => String::new(),
-    };
+    let height = TOP + plot.quantities.len() as f64 * (RANK + TITLE) + 44.0;
     let foot = "ranks among the draws of all chains; shade: 95 of 100 independent draws' counts";
-    note(&mut scene, &format!("{more}{foot}"));
-    scene
+    scene.closed(height, &format!("{foot}{}", plot.hidden()))
+}
+
+impl Chains {
+    /// How many chains there are.
+    fn count(&self) -> usize {
+        self.quantities.iter().map(|q| q.chains.len()).max().unwrap_or(0)
+    }
+
+    /// How many of them have room.
+    fn shown(&self) -> usize {
+        self.count().min(CHAINS)
+    }
+
+    /// What is said where some have none.
+    fn hidden(&self) -> String {
+        match self.count() {
+            count if count > CHAINS => format!("; the first {CHAINS} of {count} chains"),
+            _ => String::new(),
+        }
+    }
+}
+
+impl Quantity {
+    /// Its name above its row.
+    fn name(&self, scene: &mut Scene, at: Point) {
+        let name = cut(&self.name, TEXT, false, WIDTH - EDGE - at.0);
+        scene.text(at, &name, TEXT, Anchor::Start, INK);
+    }
 }
 
 /// The mean over a window of an eighth of the draws about each of some places.
@@ -144,9 +147,9 @@ fn moving(values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let half = (values.len() / 16).max(1);
     let step = values.len().div_ceil(MEANS).max(1);
     let one = |i: usize| {
-        let own = &values[i.saturating_sub(half)..(i + half + 1).min(values.len())];
+        let window = &values[i.saturating_sub(half)..(i + half + 1).min(values.len())];
         // Parts of the mean, since a sum of huge values overflows.
-        (i as f64 + 1.0, own.iter().map(|v| v / own.len() as f64).sum::<f64>())
+        (i as f64 + 1.0, window.iter().map(|v| v / window.len() as f64).sum::<f64>())
     };
     (0..values.len()).step_by(step).map(one).unzip()
 }

@@ -1,8 +1,10 @@
 //! Predictions along each of several inputs: a panel for each.
 
-use super::frame::{EDGE, Frame, note};
-use super::ink::{GREY, Mark, cut, heading, line, mark, page};
-use super::scale::Scale;
+use super::axis::Axis;
+use super::colour::GREY;
+use super::frame::Frame;
+use super::scene::{EDGE, Mark, WIDTH};
+use super::series::ends;
 use super::{Band, Scene};
 
 /// The prediction along one input.
@@ -31,7 +33,6 @@ pub struct Effects {
     pub panels: Vec<Effect>,
 }
 
-const WIDTH: f64 = 820.0;
 const PLOT: f64 = 180.0;
 const TOP: f64 = 48.0;
 const BELOW: f64 = 56.0;
@@ -44,35 +45,28 @@ const RUG: usize = 150;
 
 /// Draw slices or partial effects: all panels share one y axis, so that effects compare.
 pub fn effects(plot: &Effects) -> Scene {
+    let mut scene = Scene::titled(&plot.title, WIDTH);
     let across = plot.panels.len().clamp(1, ACROSS);
-    let down = plot.panels.len().div_ceil(across).max(1);
-    let mut scene = page(WIDTH, TOP + down as f64 * (PLOT + BELOW) + 20.0);
-    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
     let wide = (WIDTH - EDGE) / across as f64;
-    let ends = || plot.panels.iter().flat_map(|p| p.band.low.iter().chain(&p.band.high)).copied();
     for (i, panel) in plot.panels.iter().enumerate() {
         let (left, top) = (wide * (i % across) as f64, TOP + (i / across) as f64 * (PLOT + BELOW));
-        let (first, last) = (panel.x.first(), panel.x.last());
-        let (low, high) = (first.copied().unwrap_or(0.0), last.copied().unwrap_or(0.0));
+        let foot = top + PLOT;
         let frame = Frame {
-            x: Scale::exact(low, high, left + NUMBERS, left + wide - 8.0),
-            y: Scale::most(ends(), top + PLOT, top),
+            x: Axis::along(&panel.x, left + NUMBERS, left + wide - 8.0),
+            y: Axis::most(ends(plot.panels.iter().map(|p| &p.band)), foot, top),
         };
         frame.rows(&mut scene, if i % across == 0 { &plot.y } else { "" });
         let bands = std::slice::from_ref(&panel.band);
         frame.bands(&mut scene, &panel.x, bands, "interval");
-        let shapes: Vec<_> = panel
-            .rug
-            .iter()
-            .step_by(panel.rug.len().div_ceil(RUG).max(1))
-            .filter(|v| frame.x.holds(**v))
-            .map(|v| frame.x.at(*v))
-            .map(|x| line((x, top + PLOT), (x, top + PLOT - 6.0), GREY, 0.6))
-            .collect();
-        mark(&mut scene, Mark::Dot, &format!("{} in the data", panel.input), shapes);
+        let rug = panel.rug.iter().step_by(panel.rug.len().div_ceil(RUG).max(1));
+        scene.mark(Mark::Dot, &format!("{} in the data", panel.input), |scene| {
+            for x in rug.filter(|v| frame.x.holds(**v)).map(|v| frame.x.at(*v)) {
+                scene.line(&[(x, foot), (x, foot - 6.0)], GREY, 0.6);
+            }
+        });
         frame.foot(&mut scene, &panel.input);
         frame.strips(&mut scene, &panel.input, &panel.x, bands);
     }
-    note(&mut scene, &plot.note);
-    scene
+    let down = plot.panels.len().div_ceil(across).max(1);
+    scene.closed(TOP + down as f64 * (PLOT + BELOW) + 20.0, &plot.note)
 }

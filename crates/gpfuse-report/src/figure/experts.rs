@@ -1,8 +1,9 @@
 //! The experts of a model above, and how much each is trusted below.
 
-use super::frame::{EDGE, Entry, Frame, Key, legend, legend_height, note};
-use super::ink::{Look, cut, heading, page};
-use super::scale::Scale;
+use super::axis::Axis;
+use super::frame::{Frame, Key, entries, legend};
+use super::scene::{EDGE, WIDTH};
+use super::series::ends;
 use super::{Band, Labels, Scene};
 
 /// Experts against one input.
@@ -22,7 +23,6 @@ pub struct Experts {
     pub note: String,
 }
 
-const WIDTH: f64 = 820.0;
 const LEFT: f64 = 78.0;
 const MEANS: f64 = 260.0;
 const WEIGHTS: f64 = 170.0;
@@ -38,36 +38,23 @@ pub fn weights(plot: &Experts, title: &str) -> Scene {
 }
 
 fn drawn(plot: &Experts, title: &str, means: f64) -> Scene {
-    let own = |(i, b): (usize, &Band)| (Look::of(i), Key::Band, b.name.clone());
-    let entries: Vec<Entry> = plot.weights.iter().enumerate().map(own).collect();
-    let room = WIDTH - LEFT - EDGE;
-    let top = 40.0 + legend_height(&entries, room) + 12.0;
-    let gap = if means > 0.0 { 22.0 } else { 0.0 };
-    let height = if means > 0.0 { WEIGHTS } else { 1.5 * WEIGHTS };
-    let bottom = top + means + gap + height;
-    let mut scene = page(WIDTH, bottom + 66.0);
-    scene.add(heading((EDGE, 26.0), &cut(title, 15, WIDTH - 2.0 * EDGE)));
-    legend(&mut scene, (LEFT, 40.0), room, &entries);
-    let (first, last) = (plot.x.first(), plot.x.last());
-    let x = Scale::exact(
-        first.copied().unwrap_or(0.0),
-        last.copied().unwrap_or(0.0),
-        LEFT,
-        WIDTH - EDGE,
-    );
+    let mut scene = Scene::titled(title, WIDTH);
+    let entries = entries(Key::Band, plot.weights.iter().map(|band| &band.name));
+    let top = legend(&mut scene, LEFT, WIDTH - EDGE, &entries) + 12.0;
+    let x = Axis::along(&plot.x, LEFT, WIDTH - EDGE);
+    let (gap, height) = if means > 0.0 { (22.0, WEIGHTS) } else { (0.0, 1.5 * WEIGHTS) };
     if means > 0.0 {
-        let all = plot.means.iter().flat_map(|b| b.low.iter().chain(&b.high)).copied();
-        let frame = Frame { x, y: Scale::most(all, top + means, top) };
+        let frame = Frame { x, y: Axis::most(ends(plot.means.iter()), top + means, top) };
         frame.rows(&mut scene, &plot.labels.y);
         frame.base(&mut scene);
         frame.bands(&mut scene, &plot.x, &plot.means, "one standard deviation");
         frame.strips(&mut scene, &plot.labels.x, &plot.x, &plot.means);
     }
     // Weights of a linear pool are parts of one; others can be anything above 0.
-    let ends = plot.weights.iter().flat_map(|b| b.high.iter().chain(&b.centre)).copied();
-    let largest = ends.filter(|v| v.is_finite()).fold(1.0, f64::max);
-    let y = Scale::exact(0.0, 1.02 * largest, bottom, bottom - height);
-    let frame = Frame { x, y };
+    let values = plot.weights.iter().flat_map(|b| b.high.iter().chain(&b.centre)).copied();
+    let largest = values.filter(|v| v.is_finite()).fold(1.0, f64::max);
+    let bottom = top + means + gap + height;
+    let frame = Frame { x, y: Axis::exact(0.0, 1.02 * largest, bottom, bottom - height) };
     frame.rows(&mut scene, &plot.weight_label);
     frame.bands(&mut scene, &plot.x, &plot.weights, "interval");
     frame.foot(&mut scene, &plot.labels.x);
@@ -77,6 +64,5 @@ fn drawn(plot: &Experts, title: &str, means: f64) -> Scene {
         false => "bands: 90 % of draws",
     };
     let more = if plot.note.is_empty() { "" } else { "; " };
-    note(&mut scene, &format!("{bands}{more}{}", plot.note));
-    scene
+    scene.closed(bottom + 66.0, &format!("{bands}{more}{}", plot.note))
 }

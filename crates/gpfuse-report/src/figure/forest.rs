@@ -2,16 +2,21 @@
 //!
 //! Kinds differ in shape and fill as well as in colour, so that they can be told apart in grey.
 
-use kuva::render::color::Color;
-use kuva::render::render::{Primitive, Scene, TextAnchor};
+use super::Scene;
+use super::axis::{Axis, short};
+use super::colour::{BLUE, Colour, FAINT, GREY, INK, RED, Shape, WHITE};
+use super::font::{cut, width};
+use super::frame::Frame;
+use super::scene::{Anchor, EDGE, Mark, Point, SMALL, TEXT};
 
-use super::axis::{Axis, Bar, reach};
-use super::frame::EDGE;
-use super::ink::{
-    FAINT, GREY, INK, Mark, TEXT, WHITE, curve, cut, dashed, heading, line, mark, page, rect, text,
-    width,
-};
-use super::scale::short as digits;
+/// A dot with an error bar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bar {
+    /// Where the dot stands.
+    pub centre: f64,
+    /// Half the length of the bar.
+    pub half: f64,
+}
 
 /// What a row is about, which decides its mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +53,9 @@ const GAP: f64 = 30.0;
 const TOP: f64 = 66.0;
 const BOTTOM: f64 = 76.0;
 
+/// Dots farther from the least than this many times the median one are not worth the room.
+const REACH: f64 = 4.0;
+
 impl Kind {
     const ALL: [(Kind, &str); 5] = [
         (Kind::Method, "method of gpfuse"),
@@ -57,30 +65,19 @@ impl Kind {
         (Kind::Single, "single GP"),
     ];
 
-    /// From the palette of Okabe and Ito.
-    fn colour(self) -> Color {
+    fn colour(self) -> Colour {
         match self {
-            Kind::Method | Kind::Paper => Color::Rgb(0x00, 0x72, 0xb2),
-            Kind::Rule | Kind::Ours => Color::Rgb(0xd5, 0x5e, 0x00),
+            Kind::Method | Kind::Paper => BLUE,
+            Kind::Rule | Kind::Ours => RED,
             Kind::Single => INK,
         }
     }
 
-    fn mark(self, x: f64, y: f64) -> Primitive {
-        let (stroke, stroke_width) = (Some(self.colour()), Some(1.6));
-        let hollow = matches!(self, Kind::Rule | Kind::Ours);
-        let fill = if hollow { WHITE } else { self.colour() };
+    fn draw(self, scene: &mut Scene, at: Point) {
         match self {
-            Kind::Single => rect((x - 4.0, y - 4.0), (x + 4.0, y + 4.0), fill, None, None),
-            _ => Primitive::Circle {
-                cx: x,
-                cy: y,
-                r: 4.2,
-                fill,
-                fill_opacity: None,
-                stroke,
-                stroke_width,
-            },
+            Kind::Single => scene.point(at, Shape::Square, 4.0, INK),
+            Kind::Method | Kind::Paper => scene.ring(at, 4.2, self.colour(), self.colour()),
+            Kind::Rule | Kind::Ours => scene.ring(at, 4.2, WHITE, self.colour()),
         }
     }
 }
@@ -88,128 +85,141 @@ impl Kind {
 /// Draw rows, the first at the top, under a title and the titles of the panels, with a line of
 /// text at the foot.
 pub fn forest(title: &str, panels: [&str; 2], unit: &str, foot: &str, rows: &[Row]) -> Scene {
-    let height = TOP + ROW * rows.len() as f64 + BOTTOM;
-    let widest = rows.iter().map(|row| width(&row.label, TEXT)).fold(0.0, f64::max);
+    let widest = rows.iter().map(|row| width(&row.label, TEXT, false)).fold(0.0, f64::max);
     let labels = (widest + 10.0).clamp(LABELS.0, LABELS.1);
     let left = [EDGE + labels, EDGE + labels + PANEL + GAP];
-    let mut scene = page(left[1] + PANEL + EDGE, height);
-    let bottom = TOP + ROW * rows.len() as f64;
-    scene.add(heading((EDGE, 24.0), &cut(title, 15, scene.width - 2.0 * EDGE)));
+    let mut scene = Scene::titled(title, left[1] + PANEL + EDGE);
+    let middle = |row: usize| TOP + ROW * (row as f64 + 0.5);
     for (i, row) in rows.iter().enumerate() {
         let y = middle(i);
-        let label = cut(&row.label, TEXT, labels - 10.0);
-        scene.add(text((left[0] - 10.0, y + 4.0), &label, TEXT, TextAnchor::End, INK));
+        let label = cut(&row.label, TEXT, false, labels - 10.0);
+        scene.text((left[0] - 10.0, y + 4.0), &label, TEXT, Anchor::End, INK);
         match row.bars {
-            Some(_) => scene.add(line((left[0], y), (left[1] + PANEL, y), FAINT, 1.0)),
-            None => {
-                let start = (left[0] + 8.0, y + 4.0);
-                scene.add(text(start, "failed", TEXT, TextAnchor::Start, GREY));
-            }
+            Some(_) => scene.line(&[(left[0], y), (left[1] + PANEL, y)], FAINT, 1.0),
+            None => scene.text((left[0] + 8.0, y + 4.0), "failed", TEXT, Anchor::Start, GREY),
         }
     }
+    let bottom = TOP + ROW * rows.len() as f64;
     let scored: Vec<[Bar; 2]> = rows.iter().filter_map(|row| row.bars).collect();
     // The same for both panels, so that a dot is shown in both or in neither.
     let reach = reach(&scored.iter().map(|bars| bars[0]).collect::<Vec<Bar>>());
     for (p, title) in panels.into_iter().enumerate() {
-        let (from, to) = (left[p], left[p] + PANEL);
-        let (at, shown) = ((0.5 * (from + to), TOP - 14.0), cut(title, TEXT, PANEL));
-        scene.add(text(at, &shown, TEXT, TextAnchor::Middle, INK));
         let bars: Vec<Bar> = scored.iter().map(|bars| bars[p]).collect();
-        let axis = Axis::new(&bars, reach, from, to);
-        frame(&mut scene, &axis, from, to, bottom, unit);
+        let panel = Panel::new(&bars, reach, left[p]);
+        let shown = cut(title, TEXT, false, PANEL);
+        scene.text((panel.axis.middle(), TOP - 14.0), &shown, TEXT, Anchor::Middle, INK);
+        Frame { x: panel.axis, y: Axis::exact(0.0, 1.0, bottom, TOP) }.foot(&mut scene, unit);
         // What all others are measured against.
         if let Some(best) = bars.first() {
-            let x = axis.at(best.centre);
-            scene.add(dashed((x, TOP), (x, TOP + ROW * bars.len() as f64)));
+            let x = panel.axis.at(best.centre);
+            scene.dashed((x, TOP), (x, TOP + ROW * bars.len() as f64));
         }
         for (i, row) in rows.iter().enumerate() {
             if let Some(bars) = row.bars {
-                let said = format!("{}: {title} {}", row.label, told(bars[p]));
-                let shapes = shapes(&axis, row.kind, bars[p], middle(i));
-                mark(&mut scene, Mark::Dot, &said, shapes);
+                let value = format!("{}: {title} {}", row.label, told(bars[p]));
+                let draw = |scene: &mut Scene| panel.draw(scene, row.kind, bars[p], middle(i));
+                scene.mark(Mark::Dot, &value, draw);
             }
         }
     }
-    legend(&mut scene, height - 14.0, foot, rows);
-    scene
+    legend(&mut scene, bottom + BOTTOM - 14.0, foot, rows);
+    scene.closed(bottom + BOTTOM, "")
 }
 
-fn middle(row: usize) -> f64 {
-    TOP + ROW * (row as f64 + 0.5)
+/// How far above the least dot a dot may stand to be shown: most do, while a few that are far
+/// worse do not and cannot squash the others.
+fn reach(bars: &[Bar]) -> f64 {
+    let mut sorted = bars.to_vec();
+    sorted.sort_by(|a, b| a.centre.total_cmp(&b.centre));
+    let Some(best) = sorted.first() else { return 0.0 };
+    REACH * (sorted[sorted.len() / 2].centre - best.centre).max(best.half)
 }
 
-/// The lower line of a panel with its numbers.
-fn frame(scene: &mut Scene, axis: &Axis, from: f64, to: f64, bottom: f64, unit: &str) {
-    scene.add(line((from, bottom), (to, bottom), INK, 1.0));
-    for (tick, number) in axis.ticks() {
-        let x = axis.at(tick);
-        scene.add(line((x, bottom), (x, bottom + 4.0), INK, 1.0));
-        scene.add(text((x, bottom + 17.0), &number, 11, TextAnchor::Middle, INK));
-    }
-    let at = (0.5 * (from + to), bottom + 34.0);
-    scene.add(text(at, &cut(unit, TEXT, PANEL), TEXT, TextAnchor::Middle, INK));
+struct Panel {
+    axis: Axis,
+    /// The largest value whose dot is shown.
+    limit: f64,
 }
 
-/// A dot and its error bar, or where it lies beyond the axis an arrow and its value.
-fn shapes(axis: &Axis, kind: Kind, bar: Bar, y: f64) -> Vec<Primitive> {
-    if axis.beyond(bar.centre) {
-        let (x, value) = (axis.right(), short(bar.centre));
-        return vec![
-            arrow(x, y, 4.5, 7.0, kind),
-            behind(x - 12.0, y, value.chars().count()),
-            text((x - 12.0, y + 4.0), &value, 11, TextAnchor::End, kind.colour()),
-        ];
+impl Panel {
+    /// For dots up to `reach` above the least one.
+    fn new(bars: &[Bar], reach: f64, left: f64) -> Panel {
+        let best = bars.iter().map(|b| b.centre).reduce(f64::min).unwrap_or(0.0);
+        let limit = best + reach;
+        let shown = || bars.iter().filter(|b| b.centre <= limit);
+        // A bar that is itself much longer than the reach is cut, not shown in full.
+        let low = shown().map(|b| b.centre - b.half).fold(best, f64::min).max(best - 0.5 * reach);
+        let high = shown().map(|b| b.centre + b.half).fold(best, f64::max).min(best + 1.2 * reach);
+        Panel { axis: Axis::padded(low, high, left, left + PANEL), limit }
     }
-    let (low, high) = (bar.centre - bar.half, bar.centre + bar.half);
-    let mut out = vec![line((axis.within(low), y), (axis.within(high), y), kind.colour(), 1.8)];
-    // An end that is cut off points to where it would be.
-    for (end, back) in [(low, -5.0), (high, 5.0)].into_iter().filter(|_| bar.half > 0.0) {
-        let (x, shown) = (axis.at(end), axis.within(end));
-        out.push(match (x - shown).abs() < 1e-9 {
-            true => line((x, y - 3.0), (x, y + 3.0), kind.colour(), 1.4),
-            false => arrow(shown, y, 3.0, back, kind),
-        });
+
+    /// A dot and its error bar, or where it lies too far away an arrow and its value.
+    fn draw(&self, scene: &mut Scene, kind: Kind, bar: Bar, y: f64) {
+        let (axis, colour) = (&self.axis, kind.colour());
+        if bar.centre > self.limit {
+            let (x, value) = (axis.to, short(bar.centre));
+            arrow(scene, (x, y), 4.5, 7.0, colour);
+            // No line strikes it through.
+            let start = x - 14.0 - width(&value, SMALL, false);
+            scene.rect((start, y - 7.0), (x - 10.0, y + 7.0), WHITE, 1.0);
+            return scene.text((x - 12.0, y + 4.0), &value, SMALL, Anchor::End, colour);
+        }
+        let ends = [bar.centre - bar.half, bar.centre + bar.half];
+        scene.line(&ends.map(|end| (axis.at(end), y)), colour, 1.8);
+        // An end that is cut off points to where it would be.
+        for (end, back) in ends.into_iter().zip([-5.0, 5.0]).filter(|_| bar.half > 0.0) {
+            let x = axis.at(end);
+            match axis.holds(end) {
+                true => scene.line(&[(x, y - 3.0), (x, y + 3.0)], colour, 1.4),
+                false => arrow(scene, (x, y), 3.0, back, colour),
+            }
+        }
+        kind.draw(scene, (axis.at(bar.centre), y));
     }
-    out.push(kind.mark(axis.at(bar.centre), y));
-    out
+}
+
+/// An open arrowhead at a point, from `back` before it.
+fn arrow(scene: &mut Scene, (x, y): Point, half: f64, back: f64, colour: Colour) {
+    scene.line(&[(x - back, y - half), (x, y), (x - back, y + half)], colour, 1.8);
 }
 
 /// The value of a dot and the ends of its bar, if it has one.
 fn told(bar: Bar) -> String {
-    let [low, centre, high] =
-        [bar.centre - bar.half, bar.centre, bar.centre + bar.half].map(digits);
+    let [low, centre, high] = [bar.centre - bar.half, bar.centre, bar.centre + bar.half].map(short);
     if bar.half > 0.0 { format!("{centre} ({low} to {high})") } else { centre }
-}
-
-/// White behind a short number that ends at `x`, so that no line strikes it through.
-fn behind(x: f64, y: f64, digits: usize) -> Primitive {
-    let wide = 7.0 * digits as f64 + 6.0;
-    rect((x - wide + 3.0, y - 7.0), (x + 3.0, y + 7.0), WHITE, None, None)
-}
-
-/// An open arrowhead at a point, from `back` before it.
-fn arrow(x: f64, y: f64, half: f64, back: f64, kind: Kind) -> Primitive {
-    curve(&[(x - back, y - half), (x, y), (x - back, y + half)], kind.colour(), 1.8, &[])
-}
-
-/// Three digits are enough for what is far away.
-fn short(value: f64) -> String {
-    match value.abs() {
-        v if v >= 1e5 => format!("{value:.1e}"),
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
 }
 
 /// The kinds that there are, and a line of text.
 fn legend(scene: &mut Scene, y: f64, foot: &str, rows: &[Row]) {
     let mut x = EDGE + 6.0;
     for (kind, name) in Kind::ALL.into_iter().filter(|k| rows.iter().any(|row| row.kind == k.0)) {
-        scene.add(kind.mark(x, y - 4.0));
-        scene.add(text((x + 10.0, y), name, 11, TextAnchor::Start, INK));
-        x += 36.0 + 6.4 * name.len() as f64;
+        kind.draw(scene, (x, y - 4.0));
+        scene.text((x + 10.0, y), name, SMALL, Anchor::Start, INK);
+        x += 36.0 + width(name, SMALL, false);
     }
-    let (at, room) = ((scene.width - EDGE, y), scene.width - EDGE - x);
-    scene.add(text(at, &cut(foot, 11, room), 11, TextAnchor::End, GREY));
+    let room = scene.width - EDGE - x;
+    let foot = cut(foot, SMALL, false, room);
+    scene.text((scene.width - EDGE, y), &foot, SMALL, Anchor::End, GREY);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A contestant that is far worse does not squash the others.
+    #[test]
+    fn outliers_lie_beyond_the_axis() {
+        let most = [1.0, 1.1, 1.2, 1.3, 1.5];
+        let panel = |centres: &[f64]| {
+            let bars: Vec<Bar> = centres.iter().map(|c| Bar { centre: *c, half: 0.1 }).collect();
+            Panel::new(&bars, reach(&bars), 0.0)
+        };
+        let (alone, worse) = (panel(&most), panel(&[&most[..], &[100.0, 1e6]].concat()));
+        assert!(100.0 > worse.limit && 1.5 <= worse.limit);
+        assert_eq!(worse.axis.at(1e6), PANEL);
+        for Panel { axis, .. } in [alone, worse] {
+            assert!(axis.holds(0.9) && axis.holds(1.6), "{axis:?}");
+            assert!(axis.at(1.5) - axis.at(1.0) > 0.4 * PANEL, "{axis:?}");
+        }
+    }
 }

@@ -1,43 +1,42 @@
-//! Figures: drawn as shapes, written whole as SVG or PNG.
+//! Figures: plain structs to one list of shapes, and that to SVG or to pixels.
 
 mod axis;
 mod boxes;
 mod calibration;
 mod chains;
+mod colour;
 mod draws;
 mod effects;
 mod experts;
+mod font;
 mod forest;
 mod frame;
-mod ink;
+mod pixels;
 mod predictive;
 mod ranks;
-mod scale;
+mod scene;
 mod series;
+mod svg;
 
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, bail};
 use gpfuse_io::atomic::atomic_write;
-use kuva::RasterBackend;
-use kuva::backend::svg::SvgBackend;
-pub use kuva::render::render::Scene;
 
-pub use axis::Bar;
+pub(crate) use axis::{most, quantile, short};
 pub use boxes::{BoxPlot, Group, Series, boxes};
 pub use calibration::{Calibration, calibration};
 pub use chains::{Chains, rank, trace};
 pub use draws::{Drawn, Draws, draws};
 pub use effects::{Effect, Effects, effects};
 pub use experts::{Experts, experts, weights};
-pub use forest::{Kind, Row, forest};
+pub use forest::{Bar, Kind, Row, forest};
 pub use predictive::{Heat, Predictive, predictive};
 pub use ranks::{RankPanel, Ranks, ranks};
-pub(crate) use scale::{most, quantile, short};
+pub use scene::Scene;
 pub use series::{Band, Labels, Quantity};
-
-/// Pixels of a PNG for each unit of the drawing.
-const PIXELS: f32 = 2.0;
+pub use svg::svg;
+pub(crate) use svg::{escaped, inline};
 
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,21 +59,12 @@ impl Format {
     }
 }
 
-/// A drawing as SVG, which grows and shrinks with the room that a page gives it.
-pub fn svg(scene: &Scene) -> String {
-    let text = SvgBackend::new().with_pretty(true).render_scene(scene);
-    let view = format!("<svg viewBox=\"0 0 {} {}\" ", scene.width, scene.height);
-    text.replacen("<svg ", &view, 1)
-}
-
 /// Write a drawing.
 pub fn write(path: &Path, format: Format, scene: &Scene) -> anyhow::Result<()> {
     let bytes = match format {
         Format::Svg => svg(scene).into_bytes(),
-        Format::Png => RasterBackend::new()
-            .with_scale(PIXELS)
-            .render_scene(scene)
-            .map_err(|e| anyhow!("`{}`: cannot be drawn: {e}: try .svg", path.display()))?,
+        Format::Png => pixels::png(scene)
+            .with_context(|| format!("`{}`: too large for pixels: try .svg", path.display()))?,
     };
     atomic_write(path, |out| out.write_all(&bytes))?;
     Ok(())

@@ -1,12 +1,13 @@
 //! Are ranks uniform? The distribution function of each quantity's ranks less that of uniform ones.
 
 use gpfuse::calibrate::{LEVEL, Verdict};
-use kuva::render::render::TextAnchor;
 
 use super::Scene;
-use super::frame::{EDGE, Frame, note};
-use super::ink::{GREY, INK, Look, Mark, TEXT, area, cut, dashed, heading, mark, page, text};
-use super::scale::{Scale, short};
+use super::axis::{Axis, short};
+use super::colour::{GREY, INK, Look};
+use super::font::cut;
+use super::frame::Frame;
+use super::scene::{Anchor, EDGE, Mark, TEXT, WIDTH};
 
 /// The ranks of one quantity.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,7 +58,6 @@ impl Ranks {
     }
 }
 
-const WIDTH: f64 = 820.0;
 const PLOT: f64 = 110.0;
 const TOP: f64 = 48.0;
 const ABOVE: f64 = 20.0;
@@ -70,19 +70,17 @@ const GAP: f64 = 14.0;
 
 /// `values` less the points, with both ends, where the difference is 0.
 fn less(values: &[f64], points: &[f64]) -> Vec<f64> {
-    let own = values.iter().zip(points).map(|(v, p)| v - p);
-    [0.0].into_iter().chain(own).chain([0.0]).collect()
+    let inner = values.iter().zip(points).map(|(v, p)| v - p);
+    [0.0].into_iter().chain(inner).chain([0.0]).collect()
 }
 
 /// Draw them: all panels share their axes, so that quantities compare.
 pub fn ranks(plot: &Ranks) -> Scene {
-    let down = plot.panels.len().div_ceil(ACROSS).max(1);
-    let mut scene = page(WIDTH, TOP + down as f64 * (ABOVE + PLOT + BELOW) + 44.0);
-    scene.add(heading((EDGE, 26.0), &cut(&plot.title, 15, WIDTH - 2.0 * EDGE)));
+    let mut scene = Scene::titled(&plot.title, WIDTH);
     let ends = plot.bands.iter().flat_map(|(low, high)| [low, high]);
     let curves = ends.chain(plot.panels.iter().map(|panel| &panel.shares));
-    let most = curves.flat_map(|own| less(own, &plot.points)).filter(|v| v.is_finite());
-    let most = most.fold(0.0, |a: f64, v| a.max(v.abs()));
+    let values = curves.flat_map(|curve| less(curve, &plot.points)).filter(|v| v.is_finite());
+    let most = 1.05 * values.fold(0.0, |a: f64, v| a.max(v.abs()));
     let x: Vec<f64> = [0.0].into_iter().chain(plot.points.iter().copied()).chain([1.0]).collect();
     let wide = (WIDTH - NUMBERS - EDGE - GAP * (ACROSS - 1) as f64) / ACROSS as f64;
     for (i, panel) in plot.panels.iter().enumerate() {
@@ -90,39 +88,38 @@ pub fn ranks(plot: &Ranks) -> Scene {
         let left = NUMBERS + column as f64 * (wide + GAP);
         let top = TOP + ABOVE + row as f64 * (ABOVE + PLOT + BELOW);
         let frame = Frame {
-            x: Scale::exact(0.0, 1.0, left, left + wide),
-            y: Scale::exact(-1.05 * most, 1.05 * most, top + PLOT, top),
+            x: Axis::exact(0.0, 1.0, left, left + wide),
+            y: Axis::exact(-most, most, top + PLOT, top),
         };
-        draw(&mut scene, &frame, plot, panel, &x, column == 0);
+        if column == 0 {
+            frame.rows(&mut scene, "ECDF less uniform");
+        }
+        draw(&mut scene, &frame, plot, panel, &x);
         if i + ACROSS >= plot.panels.len() {
             frame.name(&mut scene, "rank among the draws");
         }
     }
-    note(&mut scene, &plot.note);
-    scene
+    let down = plot.panels.len().div_ceil(ACROSS).max(1);
+    scene.closed(TOP + down as f64 * (ABOVE + PLOT + BELOW) + 44.0, &plot.note)
 }
 
-fn draw(scene: &mut Scene, frame: &Frame, plot: &Ranks, panel: &RankPanel, x: &[f64], first: bool) {
-    let name = if panel.inside { panel.name.clone() } else { format!("\u{2717} {}", panel.name) };
-    let name = cut(&name, TEXT, frame.x.length());
-    let at = (frame.x.from, frame.y.to - 6.0);
-    scene.add(text(at, &name, TEXT, TextAnchor::Start, if panel.inside { GREY } else { INK }));
-    if first {
-        frame.rows(scene, "ECDF less uniform");
-    }
+fn draw(scene: &mut Scene, frame: &Frame, plot: &Ranks, panel: &RankPanel, x: &[f64]) {
+    let (cross, colour) = if panel.inside { ("", GREY) } else { ("\u{2717} ", INK) };
+    let name = cut(&format!("{cross}{}", panel.name), TEXT, false, frame.x.length());
+    scene.text((frame.x.from, frame.y.to - 6.0), &name, TEXT, Anchor::Start, colour);
     for (low, high) in &plot.bands {
         let (low, high) = (less(low, &plot.points), less(high, &plot.points));
-        let shape = area(&frame.between(x, &low, &high), GREY, 0.16);
         let reach = low.iter().chain(&high).map(|v| v.abs()).fold(0.0, f64::max);
         let title = format!("uniform ranks: within {} of 0", short(reach));
-        mark(scene, Mark::Band, &title, vec![shape]);
+        let outline = frame.between(x, &low, &high);
+        scene.mark(Mark::Band, &title, |scene| scene.area(outline, GREY, 0.16));
     }
-    scene.add(dashed(frame.at(0.0, 0.0), frame.at(1.0, 0.0)));
+    scene.dashed(frame.at(0.0, 0.0), frame.at(1.0, 0.0));
     let found = less(&panel.shares, &plot.points);
     let (low, high) = found.iter().fold((0.0_f64, 0.0_f64), |a, v| (a.0.min(*v), a.1.max(*v)));
     let title = format!("{}: {} to {}", panel.name, short(low), short(high));
     let look = Look { dashes: &[], ..Look::of(usize::from(!panel.inside)) };
-    mark(scene, Mark::Line, &title, frame.curve(x, &found, &look, 1.8));
+    scene.mark(Mark::Line, &title, |scene| frame.curve(scene, x, &found, &look, 1.8));
     frame.base(scene);
     for (value, number) in [(0.0, "0"), (0.5, "0.5"), (1.0, "1")] {
         frame.tick(scene, frame.x.at(value), number);

@@ -39,3 +39,8 @@ pub struct Quantity {
     /// Chains of equal length, in the order of the draws.
     pub chains: Vec<Vec<f64>>,
 }
+
+/// All lower and upper ends of some bands.
+pub(super) fn ends<'a>(bands: impl Iterator<Item = &'a Band>) -> impl Iterator<Item = f64> {
+    bands.flat_map(|band| band.low.iter().chain(&band.high)).copied()
+}

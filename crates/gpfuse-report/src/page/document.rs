@@ -1,11 +1,10 @@
 //! What a page is made of: sections of words, tables, figures and code, without any HTML.
 
-use serde::Serialize;
-
+use super::html::Html;
 use super::number;
 
 /// A whole page.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Document {
     /// Its title.
     pub title: String,
@@ -16,7 +15,7 @@ pub struct Document {
 }
 
 /// A part of a page with a heading.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Section {
     /// What links to it.
     pub id: &'static str,
@@ -46,8 +45,7 @@ impl Section {
 }
 
 /// One thing in a section. In texts, what stands between backticks is shown as code.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Debug, Clone)]
 pub enum Block {
     /// A paragraph.
     Text {
@@ -100,7 +98,7 @@ impl Block {
 }
 
 /// A claim and what the data say about it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Claim {
     /// The claim.
     pub says: String,
@@ -109,7 +107,7 @@ pub struct Claim {
 }
 
 /// What the data say about a claim.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Found {
     /// On which basis.
     pub basis: String,
@@ -126,7 +124,7 @@ pub struct Found {
 }
 
 /// A drawing on the page.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Figure {
     /// What links to it, and the stem of its files.
     pub id: String,
@@ -135,11 +133,11 @@ pub struct Figure {
     /// What it shows.
     pub caption: String,
     /// The drawing, made safe to stand inside a page.
-    pub svg: String,
+    pub svg: Html,
 }
 
 /// Rows and columns that can be sorted.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Table {
     /// What it shows.
     pub caption: String,
@@ -152,7 +150,7 @@ pub struct Table {
 }
 
 /// The head of a column.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Column {
     /// Its name.
     pub name: String,
@@ -180,7 +178,7 @@ impl Column {
 }
 
 /// One cell of a table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Cell {
     /// What is shown.
     pub text: String,

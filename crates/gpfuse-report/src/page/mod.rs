@@ -2,10 +2,8 @@
 
 pub mod document;
 mod html;
-mod inline;
 pub mod model;
 mod number;
-mod recolour;
 pub mod sweep;
 
 use std::path::Path;
@@ -14,7 +12,7 @@ use std::thread::{Builder, ScopedJoinHandle};
 use anyhow::Context;
 use gpfuse_io::atomic::{WriteError, atomic_write};
 
-pub use html::html;
+pub use html::{Html, html};
 
 use crate::figure::{self, Format, Scene};
 use document::{Block, Document, Figure};
@@ -32,7 +30,7 @@ impl Page {
     /// Write the page, and its drawings as SVG and PNG into a folder, which is made if it does not
     /// exist. The page comes last: where it is, all is.
     pub fn write(&self, out: &Path, figures: Option<&Path>) -> anyhow::Result<()> {
-        let text = html(&self.document)?;
+        let text = html(&self.document);
         if let Some(folder) = figures {
             std::fs::create_dir_all(folder).map_err(|e| WriteError::new(folder, &e))?;
             self.draw(folder)?;
@@ -86,7 +84,7 @@ impl Album {
         caption: impl Into<String>,
         scene: Scene,
     ) -> Block {
-        let svg = inline::inline(&scene, id, name);
+        let svg = Html::drawing(&scene, name);
         self.drawings.push((id.into(), scene));
         Block::Figure(Figure { id: id.into(), name: name.into(), caption: caption.into(), svg })
     }

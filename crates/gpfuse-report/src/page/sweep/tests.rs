@@ -51,7 +51,7 @@ fn the_summary_counts() {
 /// Every link leads somewhere on the page.
 #[test]
 fn links_lead_somewhere() {
-    let text = html(&page(&sweep()).document).unwrap();
+    let text = html(&page(&sweep()).document);
     let targets: Vec<&str> =
         text.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(targets.len() > 10);
@@ -67,7 +67,7 @@ fn a_sweep_without_scores() {
     for row in &mut empty.folder.rows {
         (row.nlpd, row.error) = (None, "no".into());
     }
-    assert!(html(&page(&empty).document).unwrap().contains("have no score"));
+    assert!(html(&page(&empty).document).contains("have no score"));
     empty.folder.rows.clear();
-    assert!(html(&page(&empty).document).is_ok());
+    assert!(html(&page(&empty).document).ends_with("</html>\n"));
 }
