@@ -22,9 +22,7 @@ pub enum Kind {
     Rule,
     /// One GP alone.
     Single,
-    /// A method of the paper.
-    Paper,
-    /// A variant that is not in the paper.
+    /// A variant that is marked as ours.
     Ours,
 }
 
@@ -49,10 +47,9 @@ const TOP: f64 = 66.0;
 const BOTTOM: f64 = 76.0;
 
 impl Kind {
-    const ALL: [(Kind, &str); 5] = [
+    const ALL: [(Kind, &str); 4] = [
         (Kind::Method, "method of gpfuse"),
         (Kind::Rule, "fusion rule"),
-        (Kind::Paper, "method of the paper"),
         (Kind::Ours, "ours"),
         (Kind::Single, "single GP"),
     ];
@@ -60,7 +57,7 @@ impl Kind {
     /// From the palette of Okabe and Ito.
     fn colour(self) -> Color {
         match self {
-            Kind::Method | Kind::Paper => Color::Rgb(0x00, 0x72, 0xb2),
+            Kind::Method => Color::Rgb(0x00, 0x72, 0xb2),
             Kind::Rule | Kind::Ours => Color::Rgb(0xd5, 0x5e, 0x00),
             Kind::Single => INK,
         }

@@ -1,6 +1,5 @@
 //! `gpfuse sweep`: many fits, each recorded as soon as it is finished.
 
-mod frozen;
 mod merge;
 mod plan;
 mod record;

@@ -7,10 +7,10 @@ use anyhow::bail;
 use gpfuse::sweep::{Table, test_rows};
 use gpfuse_io::sweep_file::{Source, digest};
 use gpfuse_io::table;
+use gpfuse_paper::Frozen;
 
 use super::super::training::inputs;
 use super::super::{interleave, simulate};
-use super::frozen::Frozen;
 
 /// A data set, ready for its cells.
 pub(super) struct Set {
