@@ -43,10 +43,7 @@ fn read(path: &Path, names: &[String]) -> anyhow::Result<table::Table> {
 
 impl Frozen {
     /// Read a folder: the protocol, its rows and the test rows of its splits.
-    pub fn read(
-        path: &Path,
-        splits: usize,
-    ) -> anyhow::Result<(Frozen, Table, Vec<Vec<usize>>)> {
+    pub fn read(path: &Path, splits: usize) -> anyhow::Result<(Frozen, Table, Vec<Vec<usize>>)> {
         let tests = names("test", 0..splits);
         let wanted = [vec!["x".into(), "y".into()], tests].concat();
         let mut columns = read(&path.join("data.csv"), &wanted)?.columns.into_iter();

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use gpfuse::sweep::{Finished, Key};
 use serde_json::Value;
 
-use super::{DATA, Folder, Ledger, LedgerError, MODELS};
+use super::sweep::{DATA, MODELS};
+use super::{Cells, Folder, Ledger, LedgerError};
 use crate::sweep_file::difference;
 use crate::words::{in_one_line, show, show_path};
 
@@ -15,7 +16,7 @@ use crate::words::{in_one_line, show, show_path};
 /// # Errors
 /// If the parts are of different settings or versions, or disagree about a cell; `out` is then as
 /// it was.
-pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger, LedgerError> {
+pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger<Cells>, LedgerError> {
     let folders = parts.iter().map(|p| Folder::read(p)).collect::<Result<Vec<Folder>, _>>()?;
     let Some(first) = folders.first() else {
         return Err(LedgerError::NoSweep { path: show_path(out) });
@@ -40,7 +41,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger, LedgerError> {
         let known = known.entry(row.key.clone()).or_insert((&folder.path, row));
         agree(known.0, known.1, &folder.path, row)?;
     }
-    let mut ledger = Ledger::open(out, &first.file)?;
+    let mut ledger = Ledger::open(out, Cells, &first.file)?;
     let there: HashMap<Key, Finished> =
         ledger.rows().iter().map(|row| (row.key.clone(), row.clone())).collect();
     for (folder, row) in rows(&folders) {

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use gpfuse::sweep::{Ended, Key, run_all, share};
-use gpfuse_io::ledger::{Folder, Ledger};
+use gpfuse_io::ledger::{Cells, Folder, Ledger};
 use gpfuse_io::sweep_file::SweepFile;
 
 use self::record::Recorder;
@@ -102,12 +102,16 @@ pub(super) fn start(
 }
 
 /// Lock the folder and put there what belongs to all cells.
-fn open(how: &RunArgs, file: &SweepFile, sets: &BTreeMap<String, Set>) -> anyhow::Result<Ledger> {
-    let ledger = Ledger::open(&how.out, file)?;
+fn open(
+    how: &RunArgs,
+    file: &SweepFile,
+    sets: &BTreeMap<String, Set>,
+) -> anyhow::Result<Ledger<Cells>> {
+    let ledger = Ledger::open(&how.out, Cells, file)?;
     if ledger.was_cut() {
         print::note(&format!(
             "note: the last row of `{}` was half written: it is taken out and its cell runs again",
-            how.out.join("ledger.jsonl").display()
+            ledger.path().display()
         ));
     }
     for (name, set) in sets {
@@ -120,7 +124,12 @@ fn open(how: &RunArgs, file: &SweepFile, sets: &BTreeMap<String, Set>) -> anyhow
 }
 
 /// Write the table and say what is in it.
-fn finish(ledger: Ledger, how: &RunArgs, ran: usize, begun: Instant) -> anyhow::Result<Outcome> {
+fn finish(
+    ledger: Ledger<Cells>,
+    how: &RunArgs,
+    ran: usize,
+    begun: Instant,
+) -> anyhow::Result<Outcome> {
     let results = ledger.results()?;
     drop(ledger);
     let folder = Folder::read(&how.out)?;

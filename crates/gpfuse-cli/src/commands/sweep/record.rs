@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use gpfuse::fit::Fitted;
 use gpfuse::infer::Monitor;
 use gpfuse::sweep::{Cell, Finished, Sink};
-use gpfuse_io::ledger::Ledger;
+use gpfuse_io::ledger::{Cells, Ledger};
 use gpfuse_io::model_file::{Saved, Training};
 use gpfuse_io::sweep_file::SweepFile;
 
@@ -17,7 +17,7 @@ use crate::progress::cancelled;
 
 /// Records each cell before it is shown.
 pub(super) struct Recorder<'a> {
-    ledger: Mutex<Ledger>,
+    ledger: Mutex<Ledger<Cells>>,
     sets: &'a BTreeMap<String, Set>,
     watch: Watch,
 }
@@ -25,7 +25,7 @@ pub(super) struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// For cells that are left of so many.
     pub(super) fn new(
-        ledger: Ledger,
+        ledger: Ledger<Cells>,
         file: &SweepFile,
         sets: &'a BTreeMap<String, Set>,
         left: &[Cell],
@@ -35,12 +35,12 @@ impl<'a> Recorder<'a> {
     }
 
     /// The ledger, when all is done.
-    pub(super) fn into_ledger(self) -> anyhow::Result<Ledger> {
+    pub(super) fn into_ledger(self) -> anyhow::Result<Ledger<Cells>> {
         self.watch.clear();
         self.ledger.into_inner().map_err(|_| anyhow!("a row could not be recorded"))
     }
 
-    fn save(&self, ledger: &Ledger, cell: &Cell, fitted: Fitted) -> anyhow::Result<()> {
+    fn save(&self, ledger: &Ledger<Cells>, cell: &Cell, fitted: Fitted) -> anyhow::Result<()> {
         let Some(set) = self.sets.get(&cell.key.data) else { return Ok(()) };
         let saved = Saved { fitted, inputs: set.inputs.clone(), target: set.target.clone() };
         let (x, y) = cell.table.pick(&cell.train);

@@ -81,11 +81,8 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
         line.groups.iter_mut().for_each(|g| g.x = x);
     }
     let name = full_title(study, None);
-    let plot = BoxPlot {
-        labels: Labels::new(&name, &axis, "NLPD (nats per row)"),
-        series: boxes,
-        line,
-    };
+    let plot =
+        BoxPlot { labels: Labels::new(&name, &axis, "NLPD (nats per row)"), series: boxes, line };
     let caption = caption(study, &here);
     album.show(&figure_id(study), &name, caption, figure::boxes(&plot))
 }

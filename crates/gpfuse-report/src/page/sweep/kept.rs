@@ -55,7 +55,8 @@ fn panels(sweep: &Sweep, basis: &str, on: &[&Kept], album: &mut Album) -> Vec<Bl
                  90 % intervals below."
             );
             let scene = figure::experts(plot);
-            let (id, name) = (format!("fit-experts-{basis}"), format!("Experts and weights, {name}"));
+            let (id, name) =
+                (format!("fit-experts-{basis}"), format!("Experts and weights, {name}"));
             out.push(album.show(&id, &name, caption, scene));
         }
         if let Some(plot) = &view.draws {
@@ -75,7 +76,7 @@ fn panels(sweep: &Sweep, basis: &str, on: &[&Kept], album: &mut Album) -> Vec<Bl
         );
         let scene = figure::predictive(&plot);
         let (id, name) = (format!("fit-predictions-{basis}"), format!("Predictions, {name}"));
-            out.push(album.show(&id, &name, caption, scene));
+        out.push(album.show(&id, &name, caption, scene));
     }
     out
 }
