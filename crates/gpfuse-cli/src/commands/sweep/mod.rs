@@ -1,6 +1,5 @@
 //! `gpfuse sweep`: many fits, each recorded as soon as it is finished.
 
-mod merge;
 mod plan;
 mod record;
 mod show;
@@ -13,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use gpfuse::sweep::{Ended, Key, run_all, share};
-use gpfuse_io::ledger::{Cells, Folder, Ledger};
+use gpfuse_io::ledger::{Cells, Folder, Ledger, merge};
 use gpfuse_io::sweep_file::SweepFile;
 
 use self::record::Recorder;
@@ -39,7 +38,7 @@ impl Written {
 
 pub(super) fn run(args: &SweepArgs) -> anyhow::Result<Outcome> {
     let (how, Some(path)) = (&args.how, &args.config) else {
-        return merge::run(&args.how);
+        return join(&args.how, args.how.merge.as_deref().unwrap_or_default());
     };
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("sweep file `{}`: check the path", path.display()))?;
@@ -53,8 +52,8 @@ pub(super) fn start(
     written: &Written,
     how: &RunArgs,
 ) -> anyhow::Result<Outcome> {
-    if how.merge.is_some() {
-        return merge::run(how);
+    if let Some(parts) = &how.merge {
+        return join(how, parts);
     }
     let (begun, threads) = (Instant::now(), threads(how.threads)?);
     let version = env!("CARGO_PKG_VERSION");
@@ -99,6 +98,12 @@ pub(super) fn start(
         return Ok(Outcome::Interrupted);
     }
     finish(ledger, how, ran, begun)
+}
+
+/// Join the parts of a sweep.
+fn join(how: &RunArgs, parts: &[PathBuf]) -> anyhow::Result<Outcome> {
+    let begun = Instant::now();
+    finish(merge(parts, &how.out)?, how, 0, begun)
 }
 
 /// Lock the folder and put there what belongs to all cells.
