@@ -58,12 +58,12 @@ pub fn findings(rows: &[Finished], data: &str, basis: &str, ratio: f64) -> Vec<F
     let placed = rows.iter().filter(|row| row.key.data == data && row.key.basis == basis);
     let scores = Scores::new(placed.filter(|row| row.method == row.key.arm), ratio);
     vec![
-        scores.improves(),
+        scores.trend("MoGPE and PoGPE get better with more experts.", JOINT, true),
         scores.ahead(),
         scores.product_beats_mixture(),
         scores.joint_beats_stacking(),
         scores.size_helps(),
-        scores.stacking_degrades(),
+        scores.trend("Stacking gets worse with more experts.", STACKING, false),
     ]
 }
 
@@ -144,15 +144,17 @@ impl Scores {
         (first < last).then_some((first, last))
     }
 
-    fn improves(&self) -> Finding {
+    /// Arms that get better with more experts, or worse.
+    fn trend(&self, says: &'static str, arms: [&str; 2], better: bool) -> Finding {
         let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
-            let gain = |arm: &&str| {
-                let what = format!("{}: K = {few} less K = {many}", name(arm));
-                self.contrast(what, &[(1.0, arm, self.size, few), (-1.0, arm, self.size, many)])
+            let (high, low) = if better { (few, many) } else { (many, few) };
+            let change = |arm: &str| {
+                let what = format!("{}: K = {high} less K = {low}", name(arm));
+                self.contrast(what, &[(1.0, arm, self.size, high), (-1.0, arm, self.size, low)])
             };
-            JOINT.iter().map(gain).collect()
+            arms.map(change).into()
         });
-        finding("MoGPE and PoGPE get better with more experts.", Panel::Experts, contrasts)
+        finding(says, Panel::Experts, contrasts)
     }
 
     fn ahead(&self) -> Finding {
@@ -216,17 +218,6 @@ impl Scores {
         });
         let words = "A larger basis helps MoGPE, PoGPE and het, and hardly the stacking methods.";
         finding(words, Panel::Size, contrasts)
-    }
-
-    fn stacking_degrades(&self) -> Finding {
-        let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
-            let loss = |arm: &&str| {
-                let what = format!("{}: K = {many} less K = {few}", name(arm));
-                self.contrast(what, &[(1.0, arm, self.size, many), (-1.0, arm, self.size, few)])
-            };
-            STACKING.iter().map(loss).collect()
-        });
-        finding("Stacking gets worse with more experts.", Panel::Experts, contrasts)
     }
 }
 
