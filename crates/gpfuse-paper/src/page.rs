@@ -163,8 +163,12 @@ mod tests {
         let by_size = claims[4].found[1].figure_name.as_deref();
         assert_eq!(by_size, Some("Fig. 2b, Hilbert"));
         let text = html(&page.document).unwrap();
-        let figure = first.figure.as_deref().unwrap();
-        assert!(text.contains(&format!("id=\"{figure}\"")) && text.contains("Fig. 2b, RFF"));
+        for figure in claims.iter().flat_map(|claim| &claim.found).map(|f| f.figure.as_ref()) {
+            let figure = figure.unwrap();
+            assert!(text.contains(&format!("href=\"#{figure}\"")), "no link to {figure}");
+            assert!(text.contains(&format!("id=\"{figure}\"")), "no {figure}");
+        }
+        assert!(text.contains("Fig. 2b, RFF"));
         assert!(text.contains("does not say over which range its inputs lie"));
         assert!(text.contains("the robust form of P-BHS"));
     }
