@@ -65,13 +65,15 @@ class Comparison:
         rows = []
         for name, found in self.methods.items():
             apart = found["difference"]
-            score = Score(apart["mean"], None, apart["se"]) if apart else None
-            scores = [_score(found[each]) for each in ("crps", "rmse", "mae")]
             cells = [*with_error(_score(found["nlpd"]))]
-            cells += ["0", ""] if name == self.best and apart else with_error(score)
-            cells += [with_error(each)[0] for each in scores]
-            apart_from_it = "did not converge" if found["converged"] is False else ""
-            note = f"failed: {spoken(found['error'])}" if found["error"] else apart_from_it
+            if apart and name == self.best:
+                cells += ["0", ""]
+            else:
+                cells += with_error(Score(apart["mean"], None, apart["se"]) if apart else None)
+            cells += [with_error(_score(found[each]))[0] for each in ("crps", "rmse", "mae")]
+            note = "did not converge" if found["converged"] is False else ""
+            if found["error"]:
+                note = f"failed: {spoken(found['error'])}"
             rows.append([name, *cells, note])
         return aligned(["", "NLPD", "+-", "to best", "+-", "CRPS", "RMSE", "MAE", ""], rows)
 
