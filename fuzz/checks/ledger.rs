@@ -9,8 +9,7 @@ use gpfuse::calibrate::Settings;
 use gpfuse::fit::FitSettings;
 use gpfuse::infer::Keeper;
 use gpfuse_io::checkpoint::{Checkpoint, Run};
-use gpfuse_io::ledger::Folder;
-use gpfuse_io::ranks::{RankLedger, simulations};
+use gpfuse_io::ledger::{self, Folder, Ledger, Simulations};
 
 use super::one_line;
 use super::place::place;
@@ -65,10 +64,10 @@ fn rows(bytes: &[u8]) {
 
 /// Simulations are the same after they were written, but for the seconds' further digits.
 fn ranks(bytes: &[u8]) {
-    let names = ["log likelihood", "a, b"].map(String::from);
+    let all = Simulations(["log likelihood", "a, b"].map(String::from).to_vec());
     let path = folder("ranks");
     fs::write(path.join("ranks.csv"), bytes).expect("a file in memory");
-    let found = match simulations(&path, &names) {
+    let found = match ledger::rows(&path, &all) {
         Ok(found) => found,
         Err(error) => return one_line(&error),
     };
@@ -77,12 +76,13 @@ fn ranks(bytes: &[u8]) {
     }
     let again = folder("ranks-again");
     let _ = fs::remove_file(again.join("ranks.csv"));
-    let mut out = RankLedger::open(&again, &Settings::default(), &names, "1").expect("a folder");
+    let told = Simulations::settings(&Settings::default(), "1").expect("settings");
+    let mut out = Ledger::open(&again, all.clone(), &told).expect("a folder");
     for row in &found {
         out.record(row.clone()).expect("a row can be written");
     }
     drop(out);
-    let mut back = simulations(&again, &names).expect("rows that were written");
+    let mut back = ledger::rows(&again, &all).expect("rows that were written");
     assert_eq!(back.len(), found.len());
     for (back, row) in back.iter_mut().zip(&found) {
         assert!((back.seconds - row.seconds).abs() <= 5.1e-4 + 1e-15 * row.seconds.abs());

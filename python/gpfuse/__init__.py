@@ -41,19 +41,26 @@ _HOME = {
     "fit_experts": "experts",
     "PartitionExpert": "experts",
     "cross_validate": "validation",
-    "sweep": "validation",
+    "cross_validate_all": "validation",
     "CrossValidation": "folds",
-    "Sweep": "comparison",
+    "CrossValidations": "cross_validations",
+    "compare": "comparison",
+    "Comparison": "comparison",
     "plot_weights": "plots",
     "plot_prediction": "plots",
 }
+
+# Names of 0.1.0 whose meaning was another than on the command line.
+_RENAMED = {"sweep": "cross_validate_all", "Sweep": "CrossValidations"}
 
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from .baseline import RULES as RULES
     from .baseline import Baseline as Baseline
-    from .comparison import Sweep as Sweep
+    from .comparison import Comparison as Comparison
+    from .comparison import compare as compare
+    from .cross_validations import CrossValidations as CrossValidations
     from .datasets import Simulated as Simulated
     from .datasets import simulate as simulate
     from .distribution import Distribution as Distribution
@@ -74,11 +81,17 @@ if TYPE_CHECKING:
     from .stacking import BHS as BHS
     from .stacking import PBHS as PBHS
     from .validation import cross_validate as cross_validate
-    from .validation import sweep as sweep
+    from .validation import cross_validate_all as cross_validate_all
     from .weights import Weights as Weights
 
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        import warnings
+
+        words = f"gpfuse.{name} is called gpfuse.{_RENAMED[name]}: the old name will go"
+        warnings.warn(words, FutureWarning, stacklevel=2)
+        return __getattr__(_RENAMED[name])
     if name not in _HOME:
         raise AttributeError(f"module 'gpfuse' has no attribute '{name}'")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

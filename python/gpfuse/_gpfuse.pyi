@@ -13,6 +13,8 @@ __all__ = [
     "Model",
     "Predictive",
     "__version__",
+    "compare",
+    "contestants",
     "defaults",
     "fit",
     "rules",
@@ -115,6 +117,15 @@ class Learned:
     def fuse(self, mean: _Array, sd: _Array, threads: int) -> Predictive: ...
 
 def rules() -> list[str]: ...
+def contestants() -> list[str]: ...
+def compare(
+    x: _Array,
+    y: _Array,
+    settings: str,
+    methods: Sequence[str],
+    test: tuple[_Array, _Array] | None = None,
+    progress: _Progress | None = None,
+) -> str: ...
 @final
 class Gp:
     @staticmethod

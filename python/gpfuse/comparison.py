@@ -1,93 +1,159 @@
-"""Several estimators on the same folds, side by side."""
+"""Every method and rule on the same rows, as `gpfuse compare` has them."""
 
 from __future__ import annotations
 
-import math
+import json
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
-from .folds import NAMES, CrossValidation, Fold, Mean, over_folds, pandas
+from . import _gpfuse
+from .engine import to_json
+from .errors import in_python, spoken, warn_convergence
+from .folds import pandas
+from .progress import bar, wanted
+from .rows import new_rows, training_rows
 from .scores import Score
+from .stacking import Stacking
 from .table import aligned, with_error
 
 
+@dataclass(eq=False, repr=False)
+class _Told(Stacking):
+    """The settings that all methods of a comparison share."""
+
+    normalise: bool = False
+    density: str = "auto"
+
+    _method: ClassVar[str] = "bhs"
+
+
 @dataclass(frozen=True, repr=False)
-class Sweep:
-    """Several estimators on the same folds."""
+class Comparison:
+    """Methods and rules on the same rows."""
 
-    results: dict[str, CrossValidation]
-
-    @cached_property
-    def ranked(self) -> list[str]:
-        """The names by NLPD, the best first; those with failed folds come last."""
-
-        def order(name: str) -> tuple[int, float]:
-            found = self.results[name]
-            value = found.nlpd.value
-            return len(found.folds) - len(found.done), math.inf if math.isnan(value) else value
-
-        return sorted(self.results, key=order)
+    methods: dict[str, dict[str, Any]]
+    """What is known of each by its name, the best first: what `gpfuse compare --json` prints."""
+    scored: str
+    """Where: "test" rows, or "leave-one-out" at rows of the training table."""
+    rows: int
+    """How many rows they were scored at."""
+    experts: int
+    """How many experts those have that have several."""
 
     @property
     def best(self) -> str:
-        """The name of the estimator with the smallest NLPD."""
-        return self.ranked[0]
-
-    def difference(self, name: str, to: str | None = None, score: str = "nlpd") -> Mean:
-        """How much larger a score is than that of `to`, the best if not given.
-
-        It is the mean of the differences in each fold, so what makes a fold hard for both is not
-        in its error. Of the NLPD the differences are paired row by row as well, and the error `se`
-        is the larger one of that over folds (Nadeau and Bengio) and that of the rows and the Monte
-        Carlo draws together; see `over_folds`. Folds that failed for either are left out.
-        """
-        pairs = zip(self.results[name].folds, self.results[to or self.best].folds, strict=True)
-        both = [(a, b) for a, b in pairs if a.scores is not None and b.scores is not None]
-        return over_folds([a for a, _ in both], [_minus(a, b, score) for a, b in both])
+        """The name of the one with the smallest NLPD."""
+        return next(iter(self.methods))
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each estimator, the best first."""
+        """A data frame with a row for each, the best first."""
+        kept = ("error", "converged", "rhat_max", "fit_seconds", "predict_seconds")
         rows = []
-        for name in self.ranked:
-            found, apart = self.results[name], self.difference(name)
-            row: dict[str, Any] = {"nlpd": found.nlpd.value, "nlpd_se": found.nlpd.se}
-            row |= {"nlpd_mcse": found.nlpd.mcse, "difference": apart.value}
-            row |= {"difference_se": apart.se, "difference_mcse": apart.mcse}
-            row |= {other: found.score(other).value for other in NAMES[1:]}
-            row |= {"seconds": found.seconds, "folds": len(found.folds)}
-            row |= {"failed": len(found.folds) - len(found.done)}
-            row |= {"not_converged": sum(fold.converged is False for fold in found.folds)}
-            rows.append(row | {"notes": found.notes})
-        return pandas().DataFrame(rows, index=pandas().Index(self.ranked, name="estimator"))
+        for found in self.methods.values():
+            nlpd, apart = found["nlpd"] or {}, found["difference"] or {}
+            row = {"nlpd": nlpd.get("value"), "nlpd_se": nlpd.get("se")}
+            row |= {"nlpd_mcse": nlpd.get("mcse"), "difference": apart.get("mean")}
+            row |= {"difference_se": apart.get("se")}
+            row |= {name: (found[name] or {}).get("value") for name in ("crps", "rmse", "mae")}
+            rows.append(row | {name: found[name] for name in kept})
+        return pandas().DataFrame(rows, index=pandas().Index(list(self.methods), name="method"))
 
     def __repr__(self) -> str:
         rows = []
-        for name in self.ranked:
-            found = self.results[name]
-            apart = ("0", "") if name == self.best else with_error(self.difference(name))
-            others = [with_error(found.score(other))[0] for other in NAMES[1:]]
-            rows.append([name, *with_error(found.nlpd), *apart, *others])
-            rows[-1] += [f"{found.seconds:.1f}", found.notes]
-        others = [other.upper() for other in NAMES[1:]]
-        return aligned(["", "NLPD", "+-", "to best", "+-", *others, "seconds", ""], rows)
+        for name, found in self.methods.items():
+            apart = found["difference"]
+            cells = [*with_error(_score(found["nlpd"]))]
+            if apart and name == self.best:
+                cells += ["0", ""]
+            else:
+                cells += with_error(Score(apart["mean"], None, apart["se"]) if apart else None)
+            cells += [with_error(_score(found[each]))[0] for each in ("crps", "rmse", "mae")]
+            note = "did not converge" if found["converged"] is False else ""
+            if found["error"]:
+                note = f"failed: {spoken(found['error'])}"
+            rows.append([name, *cells, note])
+        return aligned(["", "NLPD", "+-", "to best", "+-", "CRPS", "RMSE", "MAE", ""], rows)
 
 
-def _minus(a: Fold, b: Fold, name: str) -> Score:
-    """The difference of a score in one fold; its error over rows is known for the NLPD only."""
-    if a is b:
-        return Score(0.0, 0.0, 0.0)
-    first, second = a.score(name), b.score(name)
-    told = first.mcse is not None and second.mcse is not None
-    noise = math.hypot(first.mcse or 0.0, second.mcse or 0.0) if told else None
-    return Score(first.value - second.value, noise, _paired(a, b) if name == "nlpd" else None)
+def _score(found: dict[str, Any] | None) -> Score | None:
+    return None if found is None else Score(**found)
 
 
-def _paired(a: Fold, b: Fold) -> float | None:
-    """The standard error over rows of the mean difference of their losses."""
-    if a.scores is None or b.scores is None or a.test < 2:
-        return None
-    apart = a.scores.losses - b.scores.losses
-    return float(apart.std(ddof=1) / np.sqrt(len(apart)))
+def compare(
+    X: Any,
+    y: Any,
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    methods: list[str] | None = None,
+    random_state: Any = 0,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Fit every method and rule to the same rows, and score all of them on the same rows.
+
+    It is `gpfuse compare`: with the same settings and seed the same experts and the same numbers.
+    To compare estimators of your own, use `cross_validate_all`.
+
+    Parameters
+    ----------
+    X, y : shapes (n, inputs) and (n,)
+        Rows to fit to.
+    X_test, y_test : shapes (m, inputs) and (m,), optional
+        Rows to score on. Without them the rows that the weights are learned from are scored, each
+        left out in turn.
+    methods : list of str, optional
+        Names of what to compare; all if not given: "het", "mogpe", "pogpe", "bhs", "pbhs",
+        "pbhs-plain", "single-gp", and the rules in `gf.RULES`.
+    random_state : int, RandomState, Generator or None
+        An int is the seed of the command line.
+    threads : int, optional
+        All cores if not given. The result does not depend on it.
+    progress : bool, optional
+        A bar on a terminal and in notebooks if not given.
+    **settings
+        Settings of sampled models, and of the experts that are trained, as of `PBHS`.
+
+    Raises
+    ------
+    ValueError
+        If all of them failed, with the words of the first; some that failed are only noted.
+    """
+    known = set(_Told._get_param_names()) - {"estimators"}
+    if unknown := sorted(set(settings) - known):
+        raise TypeError(
+            f"compare: there is no setting `{unknown[0]}`: use {', '.join(sorted(known))}"
+        )
+    if (X_test is None) != (y_test is None):
+        raise ValueError("test rows: give both X_test and y_test, or neither")
+    told = _Told(random_state=random_state, threads=threads, **settings)
+    rows, target = training_rows(told, X, y)
+    test = None
+    if X_test is not None:
+        test = (new_rows(told, X_test), np.ascontiguousarray(column_or_1d(y_test), dtype=float))
+    chosen = _gpfuse.contestants() if methods is None else list(methods)
+    words = to_json(told._settings() | {"expert": told._expert_settings()})
+    shown = bar(len(chosen), "methods") if wanted(progress) else None
+
+    def show(done: tuple[int, int], _: Any) -> None:
+        if shown is not None:
+            shown.update(done[0] - shown.n)
+
+    try:
+        with in_python():
+            text = _gpfuse.compare(rows, target, words, chosen, test=test, progress=show)
+    finally:
+        if shown is not None:
+            shown.close()
+    found = json.loads(text)
+    by_name = {each["method"]: each for each in found["methods"]}
+    if all(each["error"] for each in by_name.values()):
+        first = next(iter(by_name.values()))
+        raise ValueError(f"every method failed, {first['method']} so: {spoken(first['error'])}")
+    for name, each in by_name.items():
+        warn_convergence([f"{name}: {word}" for word in each["warnings"] or []], stacklevel=2)
+    return Comparison(by_name, found["scored"], found["rows"], found["experts"])

@@ -20,6 +20,13 @@ def _in_notebook() -> bool:
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
+def bar(total: int, title: str) -> Any:
+    """One bar that counts what is done."""
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, desc=title, leave=False, dynamic_ncols=True)
+
+
 class Bars:
     """One bar for the starting points, then one for each chain."""
 

@@ -1,4 +1,4 @@
-"""Cross-validation and sweeps: every fit of an estimator to a fold is a job of its own."""
+"""Cross-validation: every fit of an estimator to a fold is a job of its own."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, indexable
 
-from .comparison import Sweep
+from .cross_validations import CrossValidations
 from .engine import SEEDS, seed_of
 from .errors import without_warnings
 from .executors import as_job, cancelling, executor_of, place, submit
 from .folds import CrossValidation, Fold
-from .progress import wanted
+from .progress import bar, wanted
 
-__all__ = ["CrossValidation", "Fold", "Sweep", "cross_validate", "sweep"]
+__all__ = ["CrossValidation", "CrossValidations", "Fold", "cross_validate", "cross_validate_all"]
 
 _Rows = NDArray[np.int64]
 
@@ -56,7 +56,7 @@ def cross_validate(
     ValueError
         If every fold failed, with the words of the first; some that failed are only noted.
     """
-    found = sweep(
+    found = cross_validate_all(
         {"": estimator},
         X,
         y,
@@ -71,7 +71,7 @@ def cross_validate(
     return result
 
 
-def sweep(
+def cross_validate_all(
     estimators: Mapping[str, Any] | Iterable[Any],
     X: Any,
     y: Any,
@@ -80,7 +80,7 @@ def sweep(
     executor: Any = None,
     random_state: Any = 0,
     progress: bool | None = None,
-) -> Sweep:
+) -> CrossValidations:
     """Cross-validate several estimators on the same folds, and compare them.
 
     A job that fails is in the table with its error; the others go on. Parameters are those of
@@ -98,21 +98,21 @@ def sweep(
     where = executor_of(executor)
     data = place(where, (X, y))
     jobs: list[Future[Fold]] = []
-    bar = _bar(len(named) * len(folds)) if wanted(progress) else None
+    shown = bar(len(named) * len(folds), "folds") if wanted(progress) else None
     try:
         with cancelling(jobs):
             for estimator in named.values():
                 for i, (train, test) in enumerate(folds):
                     one = _prepared(estimator, (seed + i) % SEEDS, alone=executor is None)
                     jobs.append(_submitted(where, data, one, train, test))
-                    if bar is not None:
-                        jobs[-1].add_done_callback(lambda _: bar.update())
+                    if shown is not None:
+                        jobs[-1].add_done_callback(lambda _: shown.update())
             wait(jobs)
             done = iter([_outcome(job, *folds[i % len(folds)]) for i, job in enumerate(jobs)])
     finally:
-        if bar is not None:
-            bar.close()
-    return Sweep({name: CrossValidation([next(done) for _ in folds]) for name in named})
+        if shown is not None:
+            shown.close()
+    return CrossValidations({name: CrossValidation([next(done) for _ in folds]) for name in named})
 
 
 def _job(data: tuple[Any, Any], estimator: Any, train: _Rows, test: _Rows) -> Fold:
@@ -219,9 +219,3 @@ def _numbers(rows: Any) -> _Rows:
     """Numbers of rows, from numbers or a mask."""
     given = np.asarray(rows)
     return np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
-
-
-def _bar(total: int) -> Any:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, desc="folds", leave=False, dynamic_ncols=True)

@@ -92,11 +92,12 @@ def test_the_cluster_does_not_matter(client: Any) -> None:
     assert bits(copies) == here
 
 
-def test_a_sweep_on_the_cluster_is_the_sweep_here(client: Any) -> None:
+def test_the_folds_on_the_cluster_are_those_here(client: Any) -> None:
     x, y = rows(0)
     estimators = {"gp": gf.GP(), "het": gf.HetGP(chains=2, warmup=40, draws=40, basis="rff")}
     here, there = (
-        gf.sweep(estimators, x, y, cv=2, executor=executor) for executor in (None, client)
+        gf.cross_validate_all(estimators, x, y, cv=2, executor=executor)
+        for executor in (None, client)
     )
     for name in estimators:
         pairs = zip(here.results[name].folds, there.results[name].folds, strict=True)

@@ -1,4 +1,4 @@
-"""Cross-validation and sweeps: errors over folds, the same bits anywhere, failures in the table."""
+"""Cross-validation: errors over folds, the same bits anywhere, failures in the table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 
 import gpfuse as gf
-from gpfuse.comparison import Sweep
+from gpfuse.cross_validations import CrossValidations
 from gpfuse.folds import CrossValidation, Fold
 from gpfuse.scores import Score, Scores
 
@@ -132,7 +132,7 @@ def test_rows_and_draws_are_in_the_error_of_a_difference() -> None:
     hard, apart = 100 * rng.normal(size=(3, 10)), rng.normal(size=10)
     apart += 1 - apart.mean()
     draws = 0.2
-    found = Sweep(
+    found = CrossValidations(
         {
             "a": CrossValidation([fold(h.mean(), mcse=draws, losses=h) for h in hard]),
             "b": CrossValidation([fold(h.mean() + 1, mcse=draws, losses=h + apart) for h in hard]),
@@ -159,7 +159,7 @@ def test_too_few_draws_to_tell_is_not_no_error() -> None:
     short = CrossValidation([fold(1.0, mcse=0.3), fold(2.0)])
     assert exact.nlpd.mcse is None
     assert short.nlpd.mcse is None
-    found = Sweep({"exact": exact, "known": known, "short": short})
+    found = CrossValidations({"exact": exact, "known": known, "short": short})
     assert found.difference("known", "exact").mcse == pytest.approx(0.3 / math.sqrt(2))
     assert found.difference("short", "exact").mcse is None
     assert found.difference("known", "short").mcse is None
@@ -174,8 +174,8 @@ def test_hard_folds_are_not_in_the_error_of_a_difference() -> None:
             name: CrossValidation([fold(v) for v in values + shift])
             for name, values in {"a": a, "b": b}.items()
         }
-        assert Sweep(results).best == "a"
-        return Sweep(results).difference("b")
+        assert CrossValidations(results).best == "a"
+        return CrossValidations(results).difference("b")
 
     plain, shifted = apart(0.0), apart(hard)
     assert shifted.value == pytest.approx(plain.value)
@@ -184,7 +184,7 @@ def test_hard_folds_are_not_in_the_error_of_a_difference() -> None:
 
 
 def test_failures_rank_last_and_leave_their_folds_out() -> None:
-    found = Sweep(
+    found = CrossValidations(
         {
             "none": CrossValidation([failed(), failed(), failed()]),
             "some": CrossValidation([failed(), fold(0), fold(0.5)]),
@@ -222,14 +222,14 @@ def test_it_is_what_one_would_do_by_hand() -> None:
 def test_the_executor_does_not_matter(where: str, processes: Executor) -> None:
     """Seeds of estimators that have none come from `random_state` and the fold."""
     estimators = {"gp": gf.GP(), "het": gf.HetGP(**SMALL), "bad": gf.GP(kernel="none")}
-    here = gf.sweep(estimators, DATA.X, DATA.y, cv=2)
+    here = gf.cross_validate_all(estimators, DATA.X, DATA.y, cv=2)
     with ThreadPoolExecutor(2) as threads:
         executor = threads if where == "threads" else processes
-        there = gf.sweep(estimators, DATA.X, DATA.y, cv=2, executor=executor)
+        there = gf.cross_validate_all(estimators, DATA.X, DATA.y, cv=2, executor=executor)
     for name in estimators:
         assert losses(there.results[name]) == losses(here.results[name])
     assert len(losses(here.results["het"])) == 8 * len(DATA.y)
-    other = gf.sweep(estimators, DATA.X, DATA.y, cv=2, random_state=1)
+    other = gf.cross_validate_all(estimators, DATA.X, DATA.y, cv=2, random_state=1)
     assert losses(other.results["het"]) != losses(here.results["het"])
     for found in (here, there):
         assert found.ranked[-1] == "bad"
@@ -240,7 +240,9 @@ def test_chains_that_disagree_are_in_the_table_and_not_in_warnings() -> None:
     """Ten draws are never enough for the diagnostics, whatever the seed."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", gf.ConvergenceWarning)
-        found = gf.sweep([gf.HetGP(chains=2, warmup=20, draws=10)], DATA.X, DATA.y, cv=2)
+        found = gf.cross_validate_all(
+            [gf.HetGP(chains=2, warmup=20, draws=10)], DATA.X, DATA.y, cv=2
+        )
     assert str(found).endswith("2 of 2 did not converge")
     assert list(found.to_pandas()["not_converged"]) == [2]
     with pytest.warns(gf.ConvergenceWarning):
@@ -249,7 +251,7 @@ def test_chains_that_disagree_are_in_the_table_and_not_in_warnings() -> None:
 
 def test_a_broken_pool_is_a_failure_in_the_table() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        swept = gf.sweep({"crash": Crash()}, DATA.X, DATA.y, cv=2, executor=pool)
+        swept = gf.cross_validate_all({"crash": Crash()}, DATA.X, DATA.y, cv=2, executor=pool)
     found = swept.results["crash"]
     assert [one.error is not None and "Broken" in one.error for one in found.folds] == [True, True]
     assert math.isnan(found.nlpd.value)
@@ -267,7 +269,7 @@ class Refusing(Executor):
 
 
 def test_a_job_that_does_not_travel_is_a_failure_with_its_cause() -> None:
-    swept = gf.sweep({"gp": gf.GP()}, DATA.X, DATA.y, cv=2, executor=Refusing())
+    swept = gf.cross_validate_all({"gp": gf.GP()}, DATA.X, DATA.y, cv=2, executor=Refusing())
     words = "TypeError: an expert does not pickle"
     assert [one.error for one in swept.results["gp"].folds] == [words] * 2
     with pytest.raises(ValueError, match=f"all 2 folds failed: {words}"):
@@ -303,7 +305,7 @@ def test_experts_in_lists_are_seeded_as_well() -> None:
 
 
 def test_jobs_do_not_wait_for_their_own_pool() -> None:
-    """Experts on the pool of a sweep answer inside its jobs, where no thread is free for them."""
+    """Experts on the same pool answer inside its jobs, where no thread is free for them."""
     found = []
 
     def run() -> None:
@@ -352,15 +354,17 @@ def test_data_frames_keep_their_names() -> None:
 
 
 def test_names_of_a_list() -> None:
-    found = gf.sweep([gf.GP(), gf.GP(), gf.GP(kernel="matern32")], DATA.X, DATA.y, cv=2)
+    found = gf.cross_validate_all(
+        [gf.GP(), gf.GP(), gf.GP(kernel="matern32")], DATA.X, DATA.y, cv=2
+    )
     assert set(found.results) == {"GP()", "GP() #2", "GP(kernel='matern32')"}
 
 
 def test_wrong_calls() -> None:
     with pytest.raises(TypeError, match="estimator line: LinearRegression has no method `evaluate"):
-        gf.sweep({"line": LinearRegression()}, DATA.X, DATA.y)
+        gf.cross_validate_all({"line": LinearRegression()}, DATA.X, DATA.y)
     with pytest.raises(ValueError, match="estimators: there are none"):
-        gf.sweep({}, DATA.X, DATA.y)
+        gf.cross_validate_all({}, DATA.X, DATA.y)
     with pytest.raises(ValueError, match="cv: there are no folds"):
         gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=[])
     with pytest.raises(ValueError, match="cv: fold 1 has 0 rows to fit"):

@@ -52,6 +52,16 @@ pub(crate) fn cancelled() -> bool {
     CANCELLED.load(Ordering::Relaxed)
 }
 
+/// One more bar, of so many steps.
+pub(crate) fn bar(bars: &MultiProgress, total: usize, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = bars.add(ProgressBar::new(total as u64));
+    bar.set_style(style.progress_chars("=> "));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
 /// Progress bars on a terminal, and the cancel flag.
 pub(crate) struct Bars<'a> {
     all: MultiProgress,
@@ -81,15 +91,6 @@ impl<'a> Bars<'a> {
         Bars { keeper: checkpoint, ..self }
     }
 
-    fn bar(&self, total: usize, template: &str) -> ProgressBar {
-        let style = ProgressStyle::with_template(template);
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = self.all.add(ProgressBar::new(total as u64));
-        bar.set_style(style.progress_chars("=> "));
-        bar.enable_steady_tick(Duration::from_millis(250));
-        bar
-    }
-
     /// Take the bars off the screen.
     pub(crate) fn clear(&self) {
         let _ = self.all.clear();
@@ -102,7 +103,11 @@ impl Monitor for Bars<'_> {
             return;
         }
         let bar = self.starts.get_or_init(|| {
-            self.bar(total, &format!("{} starting points {{pos}}/{{len}} [{{bar:20}}]", self.title))
+            bar(
+                &self.all,
+                total,
+                &format!("{} starting points {{pos}}/{{len}} [{{bar:20}}]", self.title),
+            )
         });
         bar.set_position(done as u64);
         if done == total {
@@ -116,11 +121,11 @@ impl Monitor for Bars<'_> {
         }
         // All at once, so that they stand in order; a chain that waits shows no draws.
         let bars = self.chains.get_or_init(|| {
-            let bar = |chain: usize| {
+            let of_chain = |chain: usize| {
                 let line = "[{bar:20}] {pos}/{len} {msg}";
-                self.bar(p.total, &format!("{} chain {} {line}", self.title, chain + 1))
+                bar(&self.all, p.total, &format!("{} chain {} {line}", self.title, chain + 1))
             };
-            (0..self.count).map(bar).collect()
+            (0..self.count).map(of_chain).collect()
         });
         let Some(bar) = bars.get(p.chain) else { return };
         if p.done == 1 {

@@ -99,6 +99,7 @@ fn a_sweep_becomes_a_page() {
         text.contains("&lt;img src=x onerror=alert(1)&gt;") || text.contains("&lt;img src&#x3d;x")
     );
     assert!(text.contains("9 cells finished; none failed"), "no count");
+    assert!(!text.contains("id=\"claims\"") && !text.contains("Fig. 2a"), "the paper's findings");
     // Two places for MoGPE, and het as a line.
     assert_eq!(text.matches("class=\"mark box\"").count(), 2);
     assert!(text.matches("class=\"mark line\"").count() >= 1);
@@ -108,6 +109,25 @@ fn a_sweep_becomes_a_page() {
     // The same again, whatever was there.
     place.done("report s --out again.html --figures f");
     assert_eq!(place.text("again.html"), text);
+}
+
+/// The paper's findings and the numbers of its figures are on the page of its own sweep, and on no
+/// other that has its arms.
+#[test]
+fn the_page_of_the_papers_sweep_has_its_findings() {
+    let place = sweep();
+    let arm = |name: &str| format!("[[arm]]\nname = '{name}'\nmethod = '{name}'\n");
+    let arms: String = ["bhs", "pbhs", "pogpe"].map(arm).concat();
+    for (name, paper) in [("paper", true), ("paper-quick", true), ("mine", false)] {
+        let settings = SETTINGS.replace("\"small\"", &format!("{name:?}")) + &arms;
+        place.write("s/settings.toml", settings);
+        place.done("report s");
+        let text = place.text("s/report.html");
+        check_page(&text);
+        assert_eq!(text.contains("id=\"claims\""), paper, "{name}");
+        assert_eq!(text.contains("Fig. 2a, RFF"), paper, "{name}");
+        assert_eq!(text.contains("not tested"), paper, "{name}");
+    }
 }
 
 #[test]

@@ -12,7 +12,6 @@ mod guard;
 pub mod ledger;
 pub mod model_file;
 pub mod nc;
-pub mod ranks;
 pub mod sweep_file;
 pub mod table;
 mod words;

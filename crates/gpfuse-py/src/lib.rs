@@ -5,6 +5,7 @@
 //! without Python's lock; see `run.rs`.
 
 mod arrays;
+mod compare;
 mod error;
 mod gp;
 mod model;
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 mod _gpfuse {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::compare::{compare, contestants};
     #[pymodule_export]
     use super::gp::Gp;
     #[pymodule_export]

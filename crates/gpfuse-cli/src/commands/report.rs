@@ -10,7 +10,7 @@ use gpfuse_io::ledger::Folder;
 use gpfuse_io::model_file;
 use gpfuse_io::table::Table;
 use gpfuse_report::figure::Calibration;
-use gpfuse_report::page::{Page, model, sweep};
+use gpfuse_report::page::{Names, Page, model, sweep};
 use gpfuse_report::view::{View, calibration, view};
 
 use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
@@ -68,7 +68,12 @@ fn of_sweep(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
         }
     }
     let figures = args.figures.clone().unwrap_or_else(|| path.join("figures"));
-    Ok((sweep::page(&sweep::Sweep { folder, kept }), out, Some(figures)))
+    let sweep = sweep::Sweep { folder, kept };
+    let page = match gpfuse_paper::is_paper(&sweep.folder.file) {
+        true => gpfuse_paper::page(&sweep),
+        false => sweep::page(&sweep, Names::new()),
+    };
+    Ok((page, out, Some(figures)))
 }
 
 /// What figures show of a kept model; of the best on its basis, calibration at its test rows too.

@@ -1,4 +1,4 @@
-//! What can be wrong with the folder of a sweep, each case with its cure.
+//! What can be wrong with the folder of finished work, each case with its cure.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::model_file::ModelFileError;
 use crate::sweep_file::SweepFileError;
 use crate::words::{first_line, show_path};
 
-/// Why the folder of a sweep cannot be read or written.
+/// Why the folder of a sweep or of a calibration study cannot be read or written.
 #[allow(missing_docs)] // The fields are what the message shows.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
@@ -33,25 +33,27 @@ pub enum LedgerError {
     NoSweep { path: String },
     /// There are results without their settings.
     #[error(
-        "`{path}`: has a `ledger.jsonl` but no `settings.toml`: put that back, or choose another \
-         folder"
+        "`{path}`: has a `{file}` but no `settings.toml`: put that back, or choose another folder"
     )]
-    NoSettings { path: String },
+    NoSettings { path: String, file: &'static str },
     /// A row that cannot be read, and is not the last.
-    #[error("`{path}`, line {line}: is no row of a sweep ({problem}): take the line out")]
+    #[error("`{path}`, line {line}: cannot be understood ({problem}): take the line out")]
     Row { path: String, line: usize, problem: String },
-    /// Two rows of one cell.
-    #[error("`{path}`, line {line}: is a second row of the cell {cell}: take one out")]
-    Twice { path: String, line: usize, cell: String },
-    /// The settings of the folder cannot be used.
+    /// Two rows of one piece of work.
+    #[error("`{path}`, line {line}: is a second row of {called}: take one out")]
+    Twice { path: String, line: usize, called: String },
+    /// The settings of a sweep cannot be used.
     #[error(transparent)]
     Settings(#[from] SweepFileError),
+    /// The settings are no TOML.
+    #[error("`{path}`: cannot be understood ({problem}): put it back, or choose another folder")]
+    NoToml { path: String, problem: String },
     /// The folder belongs to other settings.
     #[error(
-        "`{path}` holds a sweep with other settings: {difference}. Choose another folder, or go \
-         on as it was begun: gpfuse sweep {path}/settings.toml --out {path}"
+        "`{path}` holds a {name} with other settings: {difference}. Choose another folder, or \
+         {again}"
     )]
-    Other { path: String, difference: String },
+    Other { path: String, name: &'static str, difference: String, again: String },
     /// The folder belongs to another version.
     #[error(
         "`{path}` holds results of gpfuse {there}, and this is {here}: their numbers may differ. \

@@ -1,12 +1,13 @@
 //! Joins parts of one sweep.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gpfuse::sweep::{Finished, Key};
 use serde_json::Value;
 
-use super::{DATA, Folder, Ledger, LedgerError, MODELS};
+use super::sweep::{DATA, MODELS};
+use super::{Cells, Folder, Ledger, LedgerError};
 use crate::sweep_file::difference;
 use crate::words::{in_one_line, show, show_path};
 
@@ -15,7 +16,7 @@ use crate::words::{in_one_line, show, show_path};
 /// # Errors
 /// If the parts are of different settings or versions, or disagree about a cell; `out` is then as
 /// it was.
-pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger, LedgerError> {
+pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger<Cells>, LedgerError> {
     let folders = parts.iter().map(|p| Folder::read(p)).collect::<Result<Vec<Folder>, _>>()?;
     let Some(first) = folders.first() else {
         return Err(LedgerError::NoSweep { path: show_path(out) });
@@ -35,17 +36,17 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger, LedgerError> {
             return Err(LedgerError::Parts { first, second, difference });
         }
     }
-    let mut known: HashMap<Key, (&Path, &Finished)> = HashMap::new();
-    for (folder, row) in rows(&folders) {
-        let known = known.entry(row.key.clone()).or_insert((&folder.path, row));
-        agree(known.0, known.1, &folder.path, row)?;
+    let mut known: BTreeMap<&Key, (&Path, &Finished)> = BTreeMap::new();
+    for folder in &folders {
+        for row in &folder.rows {
+            let (path, other) = known.entry(&row.key).or_insert((&folder.path, row));
+            agree(path, other, &folder.path, row)?;
+        }
     }
-    let mut ledger = Ledger::open(out, &first.file)?;
-    let there: HashMap<Key, Finished> =
-        ledger.rows().iter().map(|row| (row.key.clone(), row.clone())).collect();
-    for (folder, row) in rows(&folders) {
-        if let Some(own) = there.get(&row.key) {
-            agree(out, own, &folder.path, row)?;
+    let mut ledger = Ledger::open(out, Cells, &first.file)?;
+    for row in ledger.rows() {
+        if let Some((path, other)) = known.remove(&row.key) {
+            agree(out, row, path, other)?;
         }
     }
     for folder in &folders {
@@ -56,17 +57,10 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Ledger, LedgerError> {
             ledger.copy(path, MODELS)?;
         }
     }
-    let mut recorded: HashSet<Key> = there.into_keys().collect();
-    for (_, row) in rows(&folders) {
-        if recorded.insert(row.key.clone()) {
-            ledger.record(row.clone())?;
-        }
+    for (_, row) in known.into_values() {
+        ledger.record(row.clone())?;
     }
     Ok(ledger)
-}
-
-fn rows(folders: &[Folder]) -> impl Iterator<Item = (&Folder, &Finished)> {
-    folders.iter().flat_map(|folder| folder.rows.iter().map(move |row| (folder, row)))
 }
 
 /// Two rows of one cell must be equal but for the seconds.

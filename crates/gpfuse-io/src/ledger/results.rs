@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use gpfuse::sweep::Finished;
+use serde_json::Value;
 
 use crate::atomic::WriteError;
 use crate::table::CsvSink;
@@ -40,43 +41,22 @@ const COLUMNS: [&str; 25] = [
 pub(super) fn write(path: &Path, rows: &[&Finished]) -> Result<(), WriteError> {
     let mut sink = CsvSink::create(Some(path), &COLUMNS)?;
     for row in rows {
-        let cells = cells(row);
-        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        sink.cells(&cells)?;
+        // It has names for keys and plain values: it cannot fail.
+        let row = serde_json::to_value(row).unwrap_or_default();
+        let cells = COLUMNS.map(|name| cell(&row[name]));
+        sink.cells(&cells.each_ref().map(String::as_str))?;
     }
     sink.finish()
 }
 
-fn cells(row: &Finished) -> [String; COLUMNS.len()] {
-    fn shown<T: ToString>(value: Option<T>) -> String {
-        value.map_or(String::new(), |v| v.to_string())
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        // As everywhere in tables, and not with the exponents of JSON.
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map_or(String::new(), |n| n.to_string())
+        }
+        other => other.to_string(),
     }
-    let key = &row.key;
-    [
-        key.data.clone(),
-        key.arm.clone(),
-        key.basis.clone(),
-        key.size.to_string(),
-        key.experts.to_string(),
-        key.split.to_string(),
-        key.seed.to_string(),
-        row.method.clone(),
-        shown(row.nlpd),
-        shown(row.nlpd_se),
-        shown(row.nlpd_mcse),
-        shown(row.crps),
-        shown(row.rmse),
-        shown(row.coverage_50),
-        shown(row.coverage_80),
-        shown(row.coverage_95),
-        shown(row.passed),
-        shown(row.rhat_median),
-        shown(row.rhat_max),
-        shown(row.ess_median),
-        shown(row.divergences),
-        shown(row.leapfrogs),
-        row.chain_weights.clone(),
-        row.error.clone(),
-        row.version.clone(),
-    ]
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use gpfuse::sweep::{Finished, Key};
 use tempfile::TempDir;
 
-use super::log::{self, Log};
+use super::log::Log;
 use super::*;
 use crate::sweep_file::SweepFile;
 
@@ -36,13 +36,13 @@ fn row(key: &Key) -> Finished {
 /// A folder with the rows of some cells, by their places in the sorted list.
 fn folder(cells: &[usize]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let mut ledger = Ledger::open(folder.path(), &file()).unwrap();
+    let mut ledger = Ledger::open(folder.path(), Cells, &file()).unwrap();
     let keys = file().keys();
     cells.iter().for_each(|c| ledger.record(row(&keys[*c])).unwrap());
     folder
 }
 
-fn refused(outcome: Result<Ledger, LedgerError>, parts: &[&str]) {
+fn refused(outcome: Result<Ledger<Cells>, LedgerError>, parts: &[&str]) {
     let error = outcome.err().expect("an error").to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(!error.contains(char::is_control), "{error:?}");
@@ -65,7 +65,7 @@ fn rows_come_back_and_the_table_is_sorted() {
     assert_eq!(read.rows, expected);
     assert_eq!((read.version.as_str(), read.missing().len()), ("1.2.3", 6));
     assert_eq!(read.file, file());
-    let path = Ledger::open(folder.path(), &file()).unwrap().results().unwrap();
+    let path = Ledger::open(folder.path(), Cells, &file()).unwrap().results().unwrap();
     let text = fs::read_to_string(path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("data,arm,basis,size,experts,split,seed,method,nlpd,"));
@@ -75,19 +75,19 @@ fn rows_come_back_and_the_table_is_sorted() {
 
 #[test]
 fn a_half_written_row_is_cut_off() {
-    let path = |folder: &TempDir| folder.path().join(ROWS);
+    let path = |folder: &TempDir| folder.path().join(Cells::FILE);
     for half in ["{\"data\":\"d\",\"arm\":\"m", "{\"data\":\"d\"\n", "\u{0}\u{0}\u{0}"] {
         let folder = folder(&[0, 1]);
         let before = fs::read(path(&folder)).unwrap();
         let mut file_of_rows = OpenOptions::new().append(true).open(path(&folder)).unwrap();
         file_of_rows.write_all(half.as_bytes()).unwrap();
         assert_eq!(Folder::read(folder.path()).unwrap().rows.len(), 2);
-        let mut ledger = Ledger::open(folder.path(), &file()).unwrap();
+        let mut ledger = Ledger::open(folder.path(), Cells, &file()).unwrap();
         assert!(ledger.was_cut() && ledger.rows().len() == 2);
         assert_eq!(fs::read(path(&folder)).unwrap(), before);
         ledger.record(row(&file().keys()[2])).unwrap();
         drop(ledger);
-        let ledger = Ledger::open(folder.path(), &file()).unwrap();
+        let ledger = Ledger::open(folder.path(), Cells, &file()).unwrap();
         assert!(!ledger.was_cut() && ledger.rows().len() == 3);
     }
 }
@@ -95,17 +95,20 @@ fn a_half_written_row_is_cut_off() {
 #[test]
 fn other_damage_is_named_and_left_as_it_is() {
     let folder = folder(&[0, 1, 2]);
-    let path = folder.path().join(ROWS);
+    let path = folder.path().join(Cells::FILE);
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let bad = format!("{}\nnonsense\n{}\n", lines[0], lines[2]);
     fs::write(&path, &bad).unwrap();
-    refused(Ledger::open(folder.path(), &file()), &["ledger.jsonl`, line 2", "take the line out"]);
+    refused(
+        Ledger::open(folder.path(), Cells, &file()),
+        &["ledger.jsonl`, line 2", "take the line out"],
+    );
     assert_eq!(fs::read_to_string(&path).unwrap(), bad);
     fs::write(&path, format!("{text}{}\n", lines[1])).unwrap();
-    refused(Ledger::open(folder.path(), &file()), &["line 4", "second row", "split 1"]);
+    refused(Ledger::open(folder.path(), Cells, &file()), &["line 4", "second row", "split 1"]);
     fs::remove_file(folder.path().join(SETTINGS)).unwrap();
-    refused(Ledger::open(folder.path(), &file()), &["no `settings.toml`"]);
+    refused(Ledger::open(folder.path(), Cells, &file()), &["no `settings.toml`"]);
 }
 
 /// Whatever is written in the files, an error about them is a line and moves no cursor.
@@ -120,24 +123,27 @@ fn errors_spell_control_characters_out() {
     ];
     for (from, to, words) in cases {
         refused(
-            Ledger::open(folder.path(), &parse(&SETTINGS_TEXT.replacen(from, to, 1))),
+            Ledger::open(folder.path(), Cells, &parse(&SETTINGS_TEXT.replacen(from, to, 1))),
             &[words],
         );
     }
     let other = tempfile::tempdir().unwrap();
     let text = SETTINGS_TEXT.replacen("'1.2.3'", "\"1\\n2\"", 1);
-    Ledger::open(other.path(), &parse(&text)).unwrap();
+    Ledger::open(other.path(), Cells, &parse(&text)).unwrap();
     let parts = [folder.path(), other.path()].map(Path::to_path_buf);
     refused(merge(&parts, folder.path()), &[r#"`version` is "1.2.3" there and "1\n2" here"#]);
     let mut key = file().keys()[0].clone();
     key.data = "a\n\u{9b}b".into();
     let line = |row: &Finished| serde_json::to_string(row).unwrap() + "\n";
-    fs::write(folder.path().join(ROWS), line(&row(&key)).repeat(2)).unwrap();
-    refused(Ledger::open(folder.path(), &file()), &[r"second row of the cell a\n\u{9b}b mix"]);
-    fs::write(folder.path().join(ROWS), line(&row(&key))).unwrap();
+    fs::write(folder.path().join(Cells::FILE), line(&row(&key)).repeat(2)).unwrap();
+    refused(
+        Ledger::open(folder.path(), Cells, &file()),
+        &[r"second row of the cell a\n\u{9b}b mix"],
+    );
+    fs::write(folder.path().join(Cells::FILE), line(&row(&key))).unwrap();
     let last = Finished { error: "\u{9b}".into(), ..row(&key) };
     fs::write(other.path().join(SETTINGS), SETTINGS_TEXT).unwrap();
-    fs::write(other.path().join(ROWS), line(&last)).unwrap();
+    fs::write(other.path().join(Cells::FILE), line(&last)).unwrap();
     let words = [r"the cell a\n\u{9b}b mix", r#"`error` is "" and "\u{9b}""#];
     refused(merge(&parts, &folder.path().join("out")), &words);
 }
@@ -145,11 +151,11 @@ fn errors_spell_control_characters_out() {
 #[test]
 fn one_writer_at_a_time_and_readers_at_any() {
     let folder = folder(&[0]);
-    let ledger = Ledger::open(folder.path(), &file()).unwrap();
-    refused(Ledger::open(folder.path(), &file()), &["another gpfuse is at work"]);
+    let ledger = Ledger::open(folder.path(), Cells, &file()).unwrap();
+    refused(Ledger::open(folder.path(), Cells, &file()), &["another gpfuse is at work"]);
     assert_eq!(Folder::read(folder.path()).unwrap().rows.len(), 1);
     drop(ledger);
-    assert!(Ledger::open(folder.path(), &file()).is_ok());
+    assert!(Ledger::open(folder.path(), Cells, &file()).is_ok());
 }
 
 #[test]
@@ -164,11 +170,14 @@ fn other_settings_and_versions_are_refused() {
     ];
     for (from, to, words) in cases {
         let other = parse(SETTINGS_TEXT.replace(from, to));
-        refused(Ledger::open(folder.path(), &other), &["other settings", words, "gpfuse sweep"]);
+        refused(
+            Ledger::open(folder.path(), Cells, &other),
+            &["other settings", words, "gpfuse sweep"],
+        );
     }
     let newer = parse(SETTINGS_TEXT.replace("1.2.3", "1.3.0"));
     let words = ["results of gpfuse 1.2.3", "this is 1.3.0", "another folder"];
-    refused(Ledger::open(folder.path(), &newer), &words);
+    refused(Ledger::open(folder.path(), Cells, &newer), &words);
     assert_eq!(Folder::read(folder.path()).unwrap().rows.len(), 1);
 }
 
@@ -177,7 +186,10 @@ fn a_place_that_cannot_be_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, "text").unwrap();
-    refused(Ledger::open(&path, &file()), &["cannot make the folder", "choose another place"]);
+    refused(
+        Ledger::open(&path, Cells, &file()),
+        &["cannot make the folder", "choose another place"],
+    );
     assert_eq!(fs::read_to_string(&path).unwrap(), "text");
     let error = Folder::read(&path).unwrap_err().to_string();
     assert!(error.contains("is not the folder of a sweep"), "{error}");
@@ -186,9 +198,8 @@ fn a_place_that_cannot_be_a_folder() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_of_the_row() {
-    let none = log::read(Path::new("no such file")).unwrap();
-    let mut log = Log::open(Path::new("/dev/full"), &none).unwrap();
-    let error = log.append(&row(&file().keys()[0])).unwrap_err().to_string();
+    let mut log = Log::open(Path::new("/dev/full"), 0, false).unwrap();
+    let error = log.append(&Cells.write(&row(&file().keys()[0]))).unwrap_err().to_string();
     assert!(error.contains("/dev/full") && error.contains("the disk is full"), "{error}");
 }
 
@@ -200,11 +211,11 @@ fn a_ledger_that_goes_away_is_an_error_of_the_row() {
     let outer = tempfile::tempdir().unwrap();
     let path = outer.path().join("runs");
     for replaced in [false, true] {
-        let mut ledger = Ledger::open(&path, &file()).unwrap();
+        let mut ledger = Ledger::open(&path, Cells, &file()).unwrap();
         ledger.record(row(&keys[0])).unwrap();
         fs::remove_dir_all(&path).unwrap();
         if replaced {
-            drop(Ledger::open(&path, &file()).unwrap());
+            drop(Ledger::open(&path, Cells, &file()).unwrap());
         }
         let error = ledger.record(row(&keys[1])).unwrap_err().to_string();
         let named = format!("`{}`: its file `ledger.jsonl` was removed", path.display());
@@ -223,7 +234,7 @@ fn parts_are_joined_once_each() {
         assert_eq!(ledger.rows().len(), 4);
     }
     assert_eq!(Folder::read(out.path()).unwrap().missing().len(), 5);
-    let path = paths[1].join(ROWS);
+    let path = paths[1].join(Cells::FILE);
     let slower = fs::read_to_string(&path).unwrap().replace("1.5", "2.5");
     fs::write(&path, &slower).unwrap();
     assert_eq!(merge(&paths, out.path()).unwrap().rows().len(), 4);

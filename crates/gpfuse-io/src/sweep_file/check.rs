@@ -1,7 +1,5 @@
 //! What a sweep cannot be asked for.
 
-use gpfuse::model::Method;
-
 use super::{Keep, Source, Study, SweepFile};
 use crate::words::show;
 
@@ -54,17 +52,13 @@ impl SweepFile {
                 format!("the studies have up to {cells} cells: use up to {MOST_CELLS} in all");
             return Err((String::new(), problem));
         }
-        match self.keep.iter().find(|keep| !self.has(keep)) {
-            Some(keep) => {
-                let problem = format!("[[keep]] {}: no study has this cell", keep.key());
-                Err((String::new(), problem))
-            }
+        let keys = if self.keep.is_empty() { Vec::new() } else { self.keys() };
+        match self.keep.iter().map(Keep::key).find(|key| keys.binary_search(key).is_err()) {
+            Some(key) => Err((String::new(), format!("[[keep]] {key}: no study has this cell"))),
             None => Ok(()),
         }
     }
-}
 
-impl SweepFile {
     /// How many cells a study has at most: names may stand in it twice.
     fn cells(&self, study: &Study) -> usize {
         let splits = |name: &String| self.splits(study, name);
@@ -72,28 +66,6 @@ impl SweepFile {
         [study.arms.len(), study.sizes.len().max(1), study.experts.len(), study.seeds.len()]
             .into_iter()
             .fold(all, usize::saturating_mul)
-    }
-
-    /// Whether a study has the cell.
-    fn has(&self, keep: &Keep) -> bool {
-        let arm = self.arm(&keep.arm).map(|arm| arm.method);
-        self.study.iter().any(|study| {
-            let experts = match arm {
-                Some(Method::Het) => keep.experts == 1,
-                _ => study.experts.contains(&keep.experts),
-            };
-            let size = match study.sizes.is_empty() {
-                true => keep.size == 0,
-                false => study.sizes.contains(&keep.size),
-            };
-            study.data.contains(&keep.data)
-                && study.arms.contains(&keep.arm)
-                && study.basis == keep.basis
-                && study.seeds.contains(&keep.seed)
-                && keep.split < self.splits(study, &keep.data)
-                && experts
-                && size
-        })
     }
 }
 

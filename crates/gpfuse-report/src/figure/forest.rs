@@ -27,9 +27,7 @@ pub enum Kind {
     Rule,
     /// One GP alone.
     Single,
-    /// A method of the paper.
-    Paper,
-    /// A variant that is not in the paper.
+    /// A variant that is marked as ours.
     Ours,
 }
 
@@ -57,17 +55,16 @@ const BOTTOM: f64 = 76.0;
 const REACH: f64 = 4.0;
 
 impl Kind {
-    const ALL: [(Kind, &str); 5] = [
+    const ALL: [(Kind, &str); 4] = [
         (Kind::Method, "method of gpfuse"),
         (Kind::Rule, "fusion rule"),
-        (Kind::Paper, "method of the paper"),
         (Kind::Ours, "ours"),
         (Kind::Single, "single GP"),
     ];
 
     fn colour(self) -> Colour {
         match self {
-            Kind::Method | Kind::Paper => BLUE,
+            Kind::Method => BLUE,
             Kind::Rule | Kind::Ours => RED,
             Kind::Single => INK,
         }
@@ -76,7 +73,7 @@ impl Kind {
     fn draw(self, scene: &mut Scene, at: Point) {
         match self {
             Kind::Single => scene.point(at, Shape::Square, 4.0, INK),
-            Kind::Method | Kind::Paper => scene.ring(at, 4.2, self.colour(), self.colour()),
+            Kind::Method => scene.ring(at, 4.2, self.colour(), self.colour()),
             Kind::Rule | Kind::Ours => scene.ring(at, 4.2, WHITE, self.colour()),
         }
     }

@@ -3,9 +3,10 @@
 pub mod document;
 mod html;
 pub mod model;
-mod number;
+pub mod number;
 pub mod sweep;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread::{Builder, ScopedJoinHandle};
 
@@ -68,9 +69,14 @@ impl Page {
     }
 }
 
+/// Figures that have another id and name than those of their page, by the id that they would have.
+pub type Names = BTreeMap<String, (String, String)>;
+
 /// Drawings as they come onto a page.
 #[derive(Debug, Default)]
 pub struct Album {
+    /// Those with names of their own.
+    pub names: Names,
     /// Each with the stem of its files.
     pub drawings: Vec<(String, Scene)>,
 }
@@ -84,6 +90,8 @@ impl Album {
         caption: impl Into<String>,
         scene: Scene,
     ) -> Block {
+        let called = self.names.get(id);
+        let (id, name) = called.map_or((id, name), |(id, name)| (id.as_str(), name.as_str()));
         let svg = Html::drawing(&scene, name);
         self.drawings.push((id.into(), scene));
         Block::Figure(Figure { id: id.into(), name: name.into(), caption: caption.into(), svg })

@@ -53,16 +53,37 @@ pub(super) fn list(items: &[String]) -> String {
     }
 }
 
-/// The mean of some numbers and its standard error; none for a single one.
-pub(super) fn mean(values: &[f64]) -> Option<(f64, Option<f64>)> {
-    let n = values.len() as f64;
-    if values.is_empty() {
-        return None;
+/// The mean of some numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// Its standard error; none for a single number.
+    pub se: Option<f64>,
+    /// How many numbers there are.
+    pub count: usize,
+}
+
+impl Mean {
+    /// `0.412 ± 0.003`, or the number alone.
+    pub fn shown(&self) -> String {
+        measured(self.value, self.se)
     }
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let error = (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt());
-    Some((mean, error))
+}
+
+/// The mean of numbers, one per split, with `ratio` test rows for each training row; none of no
+/// numbers.
+///
+/// The splits of one table share most of their training rows, so their scores are not
+/// independent, and the usual standard error is too small. With the variance `s^2` of `n` numbers
+/// it is corrected to `s sqrt(1/n + ratio)` (Nadeau and Bengio, *Inference for the generalization
+/// error*, 2003). Where nothing is shared, `ratio` is 0.
+pub fn mean(values: &[f64], ratio: f64) -> Option<Mean> {
+    let (n, count) = (values.len() as f64, values.len());
+    let value = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - value).powi(2)).sum();
+    let se = (count > 1).then(|| (squares / (n - 1.0) * (1.0 / n + ratio)).sqrt());
+    (count > 0).then_some(Mean { value, se, count })
 }
 
 /// The median of some numbers.
@@ -90,11 +111,14 @@ mod tests {
 
     #[test]
     fn means_and_medians() {
-        assert_eq!(mean(&[]), None);
-        assert_eq!(mean(&[2.0]), Some((2.0, None)));
-        let (m, e) = mean(&[1.0, 2.0, 3.0]).unwrap();
-        assert_eq!(m, 2.0);
-        assert!((e.unwrap() - (1.0_f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert_eq!(mean(&[], 0.25), None);
+        assert_eq!(mean(&[2.0], 0.25), Some(Mean { value: 2.0, se: None, count: 1 }));
+        let free = mean(&[1.0, 2.0, 3.0], 0.0).unwrap();
+        assert_eq!((free.value, free.count), (2.0, 3));
+        assert!((free.se.unwrap() - (1.0_f64 / 3.0).sqrt()).abs() < 1e-15);
+        // The variance is 1: the error grows with the rows that splits share.
+        let shared = mean(&[1.0, 2.0, 3.0], 0.25).unwrap();
+        assert!((shared.se.unwrap() - (1.0_f64 / 3.0 + 0.25).sqrt()).abs() < 1e-15);
         assert_eq!(median(&[3.0, 1.0]), Some(2.0));
         assert_eq!(median(&[3.0, 1.0, 9.0]), Some(3.0));
         assert_eq!(median(&[]), None);

@@ -6,7 +6,7 @@ use anyhow::{anyhow, ensure};
 use gpfuse::calibrate::{Ended, LEVEL, Settings, Study as Calibration, Verdict, judge, run_all};
 use gpfuse::infer::Quiet;
 use gpfuse::model::Method;
-use gpfuse_io::ranks::{simulations, told};
+use gpfuse_io::ledger::{self, Simulations};
 use gpfuse_report::figure::{Ranks, ranks};
 use gpfuse_report::page::Album;
 use gpfuse_report::page::document::Block;
@@ -34,7 +34,10 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let mut out = Vec::new();
     for method in Method::ALL {
         // Ranks of another study would say nothing of this one.
-        told(&recorded("sbc").join(method.name()), calibration(method, 0)?.settings())?;
+        Simulations::told(
+            &recorded("sbc").join(method.name()),
+            calibration(method, 0)?.settings(),
+        )?;
         out.push(fresh(method, run)?);
         if !run.short {
             out.push(long(method)?);
@@ -68,7 +71,8 @@ fn fresh(method: Method, run: &Run) -> anyhow::Result<Finding> {
 /// The simulations that are committed, judged anew.
 fn kept(method: Method) -> anyhow::Result<Verdict> {
     let study = calibration(method, 0)?;
-    let all = simulations(&recorded("sbc").join(method.name()), study.names())?;
+    let all =
+        ledger::rows(&recorded("sbc").join(method.name()), &Simulations(study.names().to_vec()))?;
     Ok(judge(study.names(), study.settings().ranked(), &all))
 }
 

@@ -152,6 +152,8 @@ pub struct Comparison {
     /// Whether these are stacking rows of the training table, each left out in turn, and not
     /// test rows.
     pub left_out: bool,
+    /// The number of experts of those that have several.
+    pub experts: usize,
     /// Whether it was stopped before all had run.
     pub interrupted: bool,
 }
@@ -161,6 +163,7 @@ impl Comparison {
         mut entries: Vec<Entry>,
         rows: usize,
         left_out: bool,
+        experts: usize,
         interrupted: bool,
     ) -> Comparison {
         // Stable: equals and failures keep their order.
@@ -176,7 +179,7 @@ impl Comparison {
                 scored.difference = paired(&scored.losses, &best).ok();
             }
         }
-        Comparison { entries, rows, left_out, interrupted }
+        Comparison { entries, rows, left_out, experts, interrupted }
     }
 
     /// Those that did not fail, best first.

@@ -20,6 +20,7 @@ mod contestant;
 mod entry;
 mod field;
 mod fixed;
+mod table;
 
 pub use contestant::Contestant;
 pub use entry::{Comparison, Convergence, Entry, Scored, Trust};
@@ -97,5 +98,5 @@ pub fn compare(
         entries.push(entry);
     }
     let rows = field.test.map_or(field.left_out.len(), Data::len);
-    Ok(Comparison::new(entries, rows, field.test.is_none(), stopped))
+    Ok(Comparison::new(entries, rows, field.test.is_none(), settings.experts, stopped))
 }

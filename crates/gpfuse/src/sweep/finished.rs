@@ -9,7 +9,7 @@ use crate::model::Method;
 /// failed, and then it has no scores.
 ///
 /// All but the seconds are the same whenever the cell is run by the same version.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Finished {
     /// Which cell.
     #[serde(flatten)]
@@ -59,29 +59,8 @@ pub struct Finished {
 impl Finished {
     /// A cell of a method without scores, by this version.
     pub fn unscored(key: Key, method: Method) -> Finished {
-        Finished {
-            key,
-            method: method.name().into(),
-            nlpd: None,
-            nlpd_se: None,
-            nlpd_mcse: None,
-            crps: None,
-            rmse: None,
-            coverage_50: None,
-            coverage_80: None,
-            coverage_95: None,
-            passed: None,
-            rhat_median: None,
-            rhat_max: None,
-            ess_median: None,
-            divergences: None,
-            leapfrogs: None,
-            chain_weights: String::new(),
-            error: String::new(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            fit_seconds: 0.0,
-            predict_seconds: 0.0,
-        }
+        let (method, version) = (method.name().into(), env!("CARGO_PKG_VERSION").into());
+        Finished { key, method, version, ..Finished::default() }
     }
 
     /// The score of a cell that did not fail.

@@ -5,8 +5,6 @@
 //! on the threads or on what ran before.
 
 mod cell;
-mod claims;
-mod contrast;
 mod cost;
 mod finished;
 mod key;
@@ -15,8 +13,6 @@ mod split;
 mod work;
 
 pub use cell::{Cell, Given};
-pub use claims::{ARMS, Claim, Panel, Verdict, claims};
-pub use contrast::{Contrast, LEVEL};
 pub use cost::{cost, share};
 pub use finished::Finished;
 pub use key::Key;

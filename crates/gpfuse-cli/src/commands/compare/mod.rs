@@ -45,9 +45,9 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     }
     show::warn(&comparison);
     if args.json {
-        print::json(&show::json(&comparison, settings.experts))?;
+        print::json(&comparison)?;
     } else {
-        let mut lines = show::table(&comparison, settings.experts);
+        let mut lines = show::table(&comparison);
         lines.extend(figure.map(|(path, _)| format!("wrote `{}`", path.display())));
         print::lines(&lines)?;
     }

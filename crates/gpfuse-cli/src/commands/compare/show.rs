@@ -1,8 +1,6 @@
-//! A comparison for people and as JSON.
+//! A comparison for people.
 
-use gpfuse::compare::{Comparison, Entry, Scored};
-use gpfuse::metrics::LEVELS;
-use serde_json::{Map, Value, json};
+use gpfuse::compare::{Comparison, Scored};
 
 use super::doubtful;
 use crate::print;
@@ -16,7 +14,7 @@ pub(super) fn warn(comparison: &Comparison) {
     }
 }
 
-pub(super) fn table(comparison: &Comparison, experts: usize) -> Vec<String> {
+pub(super) fn table(comparison: &Comparison) -> Vec<String> {
     let middle: &[&str] =
         if comparison.left_out { &["k-hat"] } else { &["CRPS", "RMSE", "in 95 %"] };
     let start = ["method", "NLPD", "row error", "to best", "its error"];
@@ -33,7 +31,7 @@ pub(super) fn table(comparison: &Comparison, experts: usize) -> Vec<String> {
     }
     let mut out = print::table(&rows);
     out.push(String::new());
-    out.extend(legend(comparison, experts));
+    out.extend(legend(comparison));
     for entry in &comparison.entries {
         if let Err(e) = &entry.outcome {
             out.push(format!("{} failed: {e}", entry.contestant));
@@ -71,7 +69,7 @@ fn cells(scored: &Scored, best: &Scored) -> Vec<String> {
     row
 }
 
-fn legend(comparison: &Comparison, experts: usize) -> Vec<String> {
+fn legend(comparison: &Comparison) -> Vec<String> {
     let rows = print::count(comparison.rows, "row");
     let mut out =
         vec!["NLPD: mean negative log predictive density, lower is better; in nats.".into()];
@@ -101,46 +99,8 @@ fn legend(comparison: &Comparison, experts: usize) -> Vec<String> {
     if comparison.entries.iter().any(|e| e.contestant.needs_experts()) {
         out.push(format!(
             "fit s: training the {} is counted wherever they are used.",
-            print::count(experts, "expert")
+            print::count(comparison.experts, "expert")
         ));
     }
     out
-}
-
-pub(super) fn json(comparison: &Comparison, experts: usize) -> Value {
-    json!({
-        "scored": if comparison.left_out { "leave-one-out" } else { "test" },
-        "rows": comparison.rows,
-        "experts": experts,
-        "interrupted": comparison.interrupted,
-        "methods": comparison.entries.iter().map(entry).collect::<Vec<Value>>(),
-    })
-}
-
-/// The same keys for each, null where there is nothing to say.
-fn entry(entry: &Entry) -> Value {
-    let scored = entry.outcome.as_ref().ok();
-    let scores = scored.and_then(|s| s.scores.as_ref());
-    let coverage = scores.map(|s| {
-        let levels = LEVELS.iter().zip(&s.coverage);
-        levels.map(|(level, s)| (level.to_string(), json!(s))).collect::<Map<String, Value>>()
-    });
-    let convergence = scored.and_then(|s| s.convergence.as_ref());
-    json!({
-        "method": entry.contestant,
-        "error": entry.outcome.as_ref().err().map(ToString::to_string),
-        "nlpd": scored.map(|s| s.nlpd),
-        "difference": scored.and_then(|s| s.difference),
-        "crps": scores.map(|s| s.crps),
-        "rmse": scores.map(|s| s.rmse),
-        "mae": scores.map(|s| s.mae),
-        "coverage": coverage,
-        "khat": scored.and_then(|s| s.trust),
-        "converged": convergence.map(|c| c.passed),
-        "rhat_max": convergence.and_then(|c| c.rhat_max),
-        "warnings": convergence.map(|c| &c.warnings),
-        "notes": scored.map(|s| &s.notes),
-        "fit_seconds": scored.map(|s| s.fit_seconds),
-        "predict_seconds": scored.map(|s| s.predict_seconds),
-    })
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use gpfuse::calibrate::{Ended, Study, judge, run_all};
-use gpfuse_io::ranks::RankLedger;
+use gpfuse_io::ledger::{Ledger, Simulations};
 use gpfuse_report::figure::{self, Format, Ranks, ranks};
 
 use self::show::{Summary, name};
@@ -28,8 +28,8 @@ pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
         anyhow::bail!("setting `sims`: {} is out of range: use 1 to {MOST}", args.sims);
     }
     let study = Study::new(args.settings().check()?)?;
-    let version = env!("CARGO_PKG_VERSION");
-    let ledger = RankLedger::open(&args.out, study.settings(), study.names(), version)?;
+    let told = Simulations::settings(study.settings(), env!("CARGO_PKG_VERSION"))?;
+    let ledger = Ledger::open(&args.out, Simulations(study.names().to_vec()), &told)?;
     if ledger.was_cut() {
         let path = ledger.path().display();
         print::note(&format!(

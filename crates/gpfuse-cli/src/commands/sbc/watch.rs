@@ -3,15 +3,14 @@
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use gpfuse::calibrate::Simulation;
 use gpfuse::in_one_line;
 use gpfuse::infer::Monitor;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar};
 
 use crate::print;
-use crate::progress::cancelled;
+use crate::progress::{bar, cancelled};
 
 /// Lines of a run without a terminal, about.
 const LINES: usize = 10;
@@ -27,15 +26,10 @@ impl Watch {
     /// For simulations of a method of which some are `done`.
     pub(super) fn new(method: &'static str, done: usize, all: usize) -> Watch {
         let bar = (std::io::stderr().is_terminal() && done < all).then(|| {
-            let style = ProgressStyle::with_template(
-                "{prefix} [{bar:30}] {pos}/{len} simulations, {eta} left",
-            );
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            let bar = ProgressBar::new(all as u64).with_prefix(method);
-            bar.set_style(style.progress_chars("=> "));
+            let line = "{prefix} [{bar:30}] {pos}/{len} simulations, {eta} left";
+            let bar = bar(&MultiProgress::new(), all, line).with_prefix(method);
             bar.set_position(done as u64);
             bar.reset_eta();
-            bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
         Watch { bar, done: AtomicUsize::new(done), all, every: (all / LINES).max(1) }

@@ -1,7 +1,5 @@
 //! `gpfuse sweep`: many fits, each recorded as soon as it is finished.
 
-mod frozen;
-mod merge;
 mod plan;
 mod record;
 mod show;
@@ -14,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use gpfuse::sweep::{Ended, Key, run_all, share};
-use gpfuse_io::ledger::{Folder, Ledger};
+use gpfuse_io::ledger::{Cells, Folder, Ledger, merge};
 use gpfuse_io::sweep_file::SweepFile;
 
 use self::record::Recorder;
@@ -40,7 +38,7 @@ impl Written {
 
 pub(super) fn run(args: &SweepArgs) -> anyhow::Result<Outcome> {
     let (how, Some(path)) = (&args.how, &args.config) else {
-        return merge::run(&args.how);
+        return join(&args.how, args.how.merge.as_deref().unwrap_or_default());
     };
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("sweep file `{}`: check the path", path.display()))?;
@@ -54,8 +52,8 @@ pub(super) fn start(
     written: &Written,
     how: &RunArgs,
 ) -> anyhow::Result<Outcome> {
-    if how.merge.is_some() {
-        return merge::run(how);
+    if let Some(parts) = &how.merge {
+        return join(how, parts);
     }
     let (begun, threads) = (Instant::now(), threads(how.threads)?);
     let version = env!("CARGO_PKG_VERSION");
@@ -102,13 +100,23 @@ pub(super) fn start(
     finish(ledger, how, ran, begun)
 }
 
+/// Join the parts of a sweep.
+fn join(how: &RunArgs, parts: &[PathBuf]) -> anyhow::Result<Outcome> {
+    let begun = Instant::now();
+    finish(merge(parts, &how.out)?, how, 0, begun)
+}
+
 /// Lock the folder and put there what belongs to all cells.
-fn open(how: &RunArgs, file: &SweepFile, sets: &BTreeMap<String, Set>) -> anyhow::Result<Ledger> {
-    let ledger = Ledger::open(&how.out, file)?;
+fn open(
+    how: &RunArgs,
+    file: &SweepFile,
+    sets: &BTreeMap<String, Set>,
+) -> anyhow::Result<Ledger<Cells>> {
+    let ledger = Ledger::open(&how.out, Cells, file)?;
     if ledger.was_cut() {
         print::note(&format!(
             "note: the last row of `{}` was half written: it is taken out and its cell runs again",
-            how.out.join("ledger.jsonl").display()
+            ledger.path().display()
         ));
     }
     for (name, set) in sets {
@@ -121,7 +129,12 @@ fn open(how: &RunArgs, file: &SweepFile, sets: &BTreeMap<String, Set>) -> anyhow
 }
 
 /// Write the table and say what is in it.
-fn finish(ledger: Ledger, how: &RunArgs, ran: usize, begun: Instant) -> anyhow::Result<Outcome> {
+fn finish(
+    ledger: Ledger<Cells>,
+    how: &RunArgs,
+    ran: usize,
+    begun: Instant,
+) -> anyhow::Result<Outcome> {
     let results = ledger.results()?;
     drop(ledger);
     let folder = Folder::read(&how.out)?;

@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use gpfuse::fit::Fitted;
 use gpfuse::infer::Monitor;
 use gpfuse::sweep::{Cell, Finished, Sink};
-use gpfuse_io::ledger::Ledger;
+use gpfuse_io::ledger::{Cells, Ledger};
 use gpfuse_io::sweep_file::SweepFile;
 
 use super::watch::Watch;
@@ -14,18 +14,23 @@ use crate::progress::cancelled;
 
 /// Records each cell before it is shown.
 pub(super) struct Recorder {
-    ledger: Mutex<Ledger>,
+    ledger: Mutex<Ledger<Cells>>,
     watch: Watch,
 }
 
 impl Recorder {
     /// For cells that are left of so many.
-    pub(super) fn new(ledger: Ledger, file: &SweepFile, left: &[Cell], all: usize) -> Recorder {
+    pub(super) fn new(
+        ledger: Ledger<Cells>,
+        file: &SweepFile,
+        left: &[Cell],
+        all: usize,
+    ) -> Recorder {
         Recorder { ledger: Mutex::new(ledger), watch: Watch::new(file, left, all) }
     }
 
     /// The ledger, when all is done.
-    pub(super) fn into_ledger(self) -> anyhow::Result<Ledger> {
+    pub(super) fn into_ledger(self) -> anyhow::Result<Ledger<Cells>> {
         self.watch.clear();
         self.ledger.into_inner().map_err(|_| anyhow!("a row could not be recorded"))
     }

@@ -7,10 +7,10 @@ use anyhow::bail;
 use gpfuse::Data;
 use gpfuse::sweep::test_rows;
 use gpfuse_io::sweep_file::{Source, digest};
+use gpfuse_paper::Frozen;
 
 use super::super::simulate;
 use super::super::training::Training;
-use super::frozen::Frozen;
 
 /// A data set, ready for its cells.
 pub(super) struct Set {

@@ -10,10 +10,10 @@ use gpfuse::in_one_line;
 use gpfuse::infer::{ChainProgress, Monitor};
 use gpfuse::sweep::{Cell, Finished, Key, cost};
 use gpfuse_io::sweep_file::SweepFile;
-use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar};
 
 use crate::print;
-use crate::progress::cancelled;
+use crate::progress::{bar, cancelled};
 
 /// With less of the work done, the time left is anybody's guess.
 const ENOUGH: f64 = 0.003;
@@ -31,15 +31,6 @@ pub(super) struct Watch {
     /// Whether lines must tell the data and the seeds of cells apart.
     several_data: bool,
     several_seeds: bool,
-}
-
-fn bar(bars: &MultiProgress, length: usize, template: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template(template);
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = bars.add(ProgressBar::new(length as u64));
-    bar.set_style(style.progress_chars("=> "));
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
 }
 
 impl Watch {

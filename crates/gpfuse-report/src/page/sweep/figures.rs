@@ -1,33 +1,22 @@
-//! The figures of a sweep: the paper's, the same with our variants, and the input range.
+//! The figures of a sweep: its studies, those of arms that are ours, and several data sets.
 
-use super::groups::{Group, groups};
 use gpfuse_io::sweep_file::{Study, Vary};
 
-use super::input::{Sweep, basis_name, full_title, holds, placed, places, size_name, title};
+use super::groups::{Group, groups};
+use super::input::{Sweep, basis_name, full_title, holds, placed, size_name, title};
 use crate::figure::{self, BoxPlot, Labels, Series};
 use crate::page::Album;
 use crate::page::document::{Block, Section};
 use crate::page::number::{self, count};
 
 /// What links to the figure of a study.
-pub(super) fn id(study: &Study) -> String {
+pub fn figure_id(study: &Study) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     format!("study-{}", study.name.chars().map(plain).collect::<String>())
 }
 
-/// What the figure of a study is called: those of the paper have its numbers.
-pub(super) fn name(sweep: &Sweep, study: &Study) -> String {
-    let basis = basis_name(&study.basis);
-    let paper = study.arms.iter().any(|arm| !sweep.ours(arm));
-    match study.vary {
-        _ if !paper || places(study) < 2 || study.data.len() > 1 => full_title(study, None),
-        Vary::Experts => format!("Fig. 2a, {basis}"),
-        Vary::Size => format!("Fig. 2b, {basis}"),
-    }
-}
-
 /// Whether a study has anything to show.
-pub(super) fn shown(sweep: &Sweep, study: &Study) -> bool {
+pub fn shown(sweep: &Sweep, study: &Study) -> bool {
     sweep.folder.rows.iter().any(|row| holds(study, &row.key) && row.scored().is_some())
 }
 
@@ -37,7 +26,7 @@ fn own(sweep: &Sweep, study: &Study) -> bool {
 }
 
 /// The figures against the number of experts and the size of the basis.
-pub(super) fn paper(sweep: &Sweep, album: &mut Album) -> Section {
+pub(super) fn studies(sweep: &Sweep, album: &mut Album) -> Section {
     let studies = sweep.folder.file.study.iter().filter(|s| s.data.len() == 1 && !own(sweep, s));
     let words = "Boxes show the median and the quartiles over splits, whiskers the least and the \
                  largest value. The line is het, one GP with input-dependent noise, and its band \
@@ -48,7 +37,7 @@ pub(super) fn paper(sweep: &Sweep, album: &mut Album) -> Section {
         .with_all(studies.filter(|s| shown(sweep, s)).map(|s| study(sweep, s, album)))
 }
 
-/// Our own variants beside the paper's methods.
+/// Arms that are ours beside the others.
 pub(super) fn ours(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     let studies: Vec<&Study> = sweep
         .folder
@@ -57,9 +46,7 @@ pub(super) fn ours(sweep: &Sweep, album: &mut Album) -> Option<Section> {
         .iter()
         .filter(|s| s.data.len() == 1 && own(sweep, s) && shown(sweep, s))
         .collect();
-    let words = "Hatched boxes are ours: other ways to start, to combine chains or to write the \
-                 same posterior, and the robust form of P-BHS. The paper's methods stand beside \
-                 them, on the same rows.";
+    let words = "Hatched boxes are ours. The other methods stand beside them, on the same rows.";
     (!studies.is_empty()).then(|| {
         Section::new("ours", "Our own variants")
             .with(Block::text(words))
@@ -93,13 +80,11 @@ fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
     if let (Vary::Experts, Some(line), Some(x)) = (study.vary, &mut line, places.reduce(f64::min)) {
         line.groups.iter_mut().for_each(|g| g.x = x);
     }
-    let plot = BoxPlot {
-        labels: Labels::new(&full_title(study, None), &axis, "NLPD (nats per row)"),
-        series: boxes,
-        line,
-    };
+    let name = full_title(study, None);
+    let plot =
+        BoxPlot { labels: Labels::new(&name, &axis, "NLPD (nats per row)"), series: boxes, line };
     let caption = caption(study, &here);
-    album.show(&id(study), &name(sweep, study), caption, figure::boxes(&plot))
+    album.show(&figure_id(study), &name, caption, figure::boxes(&plot))
 }
 
 /// The scores of an arm, each group at its place on the axis.
@@ -165,9 +150,8 @@ pub(super) fn sensitivity(sweep: &Sweep, album: &mut Album) -> Option<Section> {
     let (heading, words) = match studies.iter().all(ranged) {
         true => (
             "Sensitivity to the input range",
-            "The paper does not say over which range its inputs lie. Here the same generator is \
-             run over several ranges: a wider one holds more turns of every function for the same \
-             number of rows.",
+            "The same generator is run over several ranges of the inputs: a wider one holds more \
+             turns of every function for the same number of rows.",
         ),
         false => ("Several data sets", "The same methods on several data sets, side by side."),
     };
@@ -216,6 +200,6 @@ fn ranges(
         _ => format!("{}: `{name}`", place(name)),
     });
     let told = told.collect::<Vec<String>>().join("; ");
-    let id = format!("{}-{size}-{k}", id(study));
+    let id = format!("{}-{size}-{k}", figure_id(study));
     album.show(&id, &heading, format!("Places on the axis: {told}."), figure::boxes(&plot))
 }

@@ -59,7 +59,7 @@ fn common<'a, 'r>(on: &[&'a Group<'r>]) -> Option<(usize, usize, Vec<&'a Group<'
 fn best<'a, 'r>(here: &[&'a Group<'r>], ratio: f64) -> Option<&'a Group<'r>> {
     let lead = |g: &'a Group<'r>| {
         let others = here.iter().filter(|other| other.key != g.key);
-        let leads = others.filter_map(|other| Some(g.gap(other, ratio)?.mean));
+        let leads = others.filter_map(|other| Some(g.gap(other, ratio)?.value));
         Some((g, leads.reduce(f64::min)?))
     };
     Some(here.iter().filter_map(|g| lead(g)).max_by(|a, b| a.1.total_cmp(&b.1))?.0)
@@ -71,11 +71,10 @@ fn forest(sweep: &Sweep, all: &[Group<'_>], basis: &str, album: &mut Album) -> O
     let most = here.iter().map(|g| g.scores().len()).max().filter(|n| *n > 0)?;
     let best = best(&here, ratio)?;
     let bars = |g: &Group<'_>| {
-        let (mean, error) = g.corrected(ratio)?;
-        let gap = best.gap(g, ratio)?;
+        let (mean, gap) = (g.mean(ratio)?, best.gap(g, ratio)?);
         Some([
-            Bar { centre: mean, half: error.unwrap_or(0.0) },
-            Bar { centre: gap.mean, half: 2.0 * gap.se.unwrap_or(0.0) },
+            Bar { centre: mean.value, half: mean.se.unwrap_or(0.0) },
+            Bar { centre: gap.value, half: 2.0 * gap.se.unwrap_or(0.0) },
         ])
     };
     let row = |g: &&Group<'_>| {
@@ -87,7 +86,7 @@ fn forest(sweep: &Sweep, all: &[Group<'_>], basis: &str, album: &mut Album) -> O
         let kind = match (sweep.ours(&g.key.arm), g.single()) {
             (true, _) => Kind::Ours,
             (_, true) => Kind::Single,
-            _ => Kind::Paper,
+            _ => Kind::Method,
         };
         Row { label: label + &few, kind, bars: bars(g) }
     };

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gpfuse::sweep::{Contrast, Finished, Key};
+use gpfuse::sweep::{Finished, Key};
 
 use super::input::Sweep;
-use crate::page::number;
+use crate::page::number::{Mean, mean};
 
 /// Cells that differ in split and seed alone.
 #[derive(Debug, Clone)]
@@ -54,33 +54,24 @@ impl Group<'_> {
         self.rows.iter().filter(|row| row.scored().is_none()).count()
     }
 
-    /// Their mean and its standard error over splits.
-    pub(super) fn mean(&self) -> Option<(f64, Option<f64>)> {
-        number::mean(&self.scores())
+    /// The mean score over splits, with `ratio` test rows for each training row in its error.
+    pub(super) fn mean(&self, ratio: f64) -> Option<Mean> {
+        mean(&self.scores(), ratio)
     }
 
-    /// Their mean and its standard error, corrected as that of [`Group::gap`].
-    pub(super) fn corrected(&self, ratio: f64) -> Option<(f64, Option<f64>)> {
-        let all = Contrast::new(String::new(), &self.scores(), ratio)?;
-        Some((all.mean, all.se))
-    }
-
-    /// A number of each split, its mean and its standard error.
-    pub(super) fn mean_of(
-        &self,
-        get: impl Fn(&Finished) -> Option<f64>,
-    ) -> Option<(f64, Option<f64>)> {
-        number::mean(&self.by_split(get).into_values().collect::<Vec<f64>>())
+    /// The mean of another number over splits, with the plain standard error.
+    pub(super) fn mean_of(&self, get: impl Fn(&Finished) -> Option<f64>) -> Option<Mean> {
+        mean(&self.by_split(get).into_values().collect::<Vec<f64>>(), 0.0)
     }
 
     /// How much lower the scores of `self` are than those of another on the splits that both have,
     /// with `ratio` test rows for each training row.
-    pub(super) fn gap(&self, other: &Group<'_>, ratio: f64) -> Option<Contrast> {
+    pub(super) fn gap(&self, other: &Group<'_>, ratio: f64) -> Option<Mean> {
         let theirs = other.by_split(Finished::scored);
         let mine = self.by_split(Finished::scored).into_iter();
         let gaps: Vec<f64> =
             mine.filter_map(|(split, own)| Some(theirs.get(&split)? - own)).collect();
-        Contrast::new(format!("{} less {}", other.key.arm, self.key.arm), &gaps, ratio)
+        mean(&gaps, ratio)
     }
 
     /// Whether the method has one expert by its nature.
@@ -122,10 +113,10 @@ mod tests {
         let groups = groups(&rows);
         assert_eq!(groups.len(), 2);
         let gap = groups[0].gap(&groups[1], 0.25).unwrap();
-        assert_eq!(gap.splits, 3);
-        assert!((gap.mean - 0.5).abs() < 1e-12 && gap.se.unwrap() < 1e-12);
+        assert_eq!(gap.count, 3);
+        assert!((gap.value - 0.5).abs() < 1e-12 && gap.se.unwrap() < 1e-12);
         assert_eq!(groups[0].scores().len(), 3);
-        assert_eq!(groups[1].gap(&groups[0], 0.25).unwrap().mean, -gap.mean);
+        assert_eq!(groups[1].gap(&groups[0], 0.25).unwrap().value, -gap.value);
     }
 
     /// More seeds of the same splits are not more splits.
@@ -141,7 +132,7 @@ mod tests {
                 (0..3).flat_map(|split| (0..seeds).map(move |seed| cell(split, seed))).collect();
             let groups = groups(&rows);
             assert_eq!(groups[0].scores(), [0.0, 1.0, 2.0]);
-            groups[0].mean().unwrap().1.unwrap()
+            groups[0].mean(0.0).unwrap().se.unwrap()
         };
         assert_eq!(error(1), error(8));
     }

@@ -37,7 +37,7 @@ impl Sweep {
     }
 
     /// Whether an arm is ours.
-    pub(super) fn ours(&self, arm: &str) -> bool {
+    pub fn ours(&self, arm: &str) -> bool {
         self.folder.file.arm(arm).is_some_and(|a| a.ours)
     }
 
@@ -48,7 +48,7 @@ impl Sweep {
     }
 
     /// The bases that have finished cells, in the order of the studies.
-    pub(super) fn bases(&self) -> Vec<String> {
+    pub fn bases(&self) -> Vec<String> {
         let rows = &self.folder.rows;
         let studied = self.folder.file.study.iter().map(|s| &s.basis);
         let mut out: Vec<String> = Vec::new();
@@ -61,7 +61,7 @@ impl Sweep {
     }
 
     /// The data that most cells are about, by name.
-    pub(super) fn main_data(&self) -> &str {
+    pub fn main_data(&self) -> &str {
         let rows = &self.folder.rows;
         let count = |name: &str| rows.iter().filter(|r| r.key.data == name).count();
         let best = rows.iter().map(|r| r.key.data.as_str()).max_by_key(|name| count(name));
@@ -69,7 +69,7 @@ impl Sweep {
     }
 
     /// Test rows for each training row in the splits of the data that most cells are about.
-    pub(super) fn ratio(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         let source = self.folder.file.data.get(self.main_data());
         source.map_or(0.25, |source| source.test / (1.0 - source.test))
     }
@@ -96,7 +96,7 @@ pub(super) fn holds(study: &Study, key: &Key) -> bool {
 }
 
 /// The number of places along a study.
-pub(super) fn places(study: &Study) -> usize {
+pub fn places(study: &Study) -> usize {
     match study.vary {
         Vary::Experts => study.experts.len(),
         Vary::Size => study.sizes.len(),
@@ -120,7 +120,7 @@ pub(super) fn full_title(study: &Study, more: Option<String>) -> String {
 }
 
 /// What people call a basis.
-pub(super) fn basis_name(basis: &str) -> String {
+pub fn basis_name(basis: &str) -> String {
     match basis {
         "rff" => "RFF".into(),
         "hilbert" => "Hilbert".into(),

@@ -1,4 +1,4 @@
-//! The paper's first figure, from the models that a sweep has kept.
+//! What the fits look like, from the models that a sweep has kept.
 
 use std::path::Path;
 
@@ -12,9 +12,8 @@ use crate::page::document::{Block, Section};
 
 /// Experts and weights, draws, and the predictions of all kept models, for each basis.
 pub(super) fn first(sweep: &Sweep, album: &mut Album) -> Option<Section> {
-    let words = "From models that the sweep has kept, all of the same split. Weights have 90 % \
-                 intervals; where the paper draws one method, so does this page: the kept one \
-                 with experts of its own that scores best.";
+    let words = "From models that the sweep has kept. Weights have 90 % intervals. Experts and draws \
+                 are those of the kept model with experts of its own that scores best.";
     let mut section = Section::new("fits", "What the fits look like").with(Block::text(words));
     let before = section.blocks.len();
     for basis in sweep.bases() {
@@ -56,22 +55,15 @@ fn panels(sweep: &Sweep, basis: &str, on: &[&Kept], album: &mut Album) -> Vec<Bl
                  90 % intervals below."
             );
             let scene = figure::experts(plot);
-            out.push(album.show(
-                &format!("fig-1a-{basis}"),
-                &format!("Fig. 1a, {name}"),
-                caption,
-                scene,
-            ));
+            let (id, name) =
+                (format!("fit-experts-{basis}"), format!("Experts and weights, {name}"));
+            out.push(album.show(&id, &name, caption, scene));
         }
         if let Some(plot) = &view.draws {
             let caption = format!("{who}: draws of the experts' means, as wide as their weights.");
             let scene = figure::draws(plot);
-            out.push(album.show(
-                &format!("fig-1b-{basis}"),
-                &format!("Fig. 1b, {name}"),
-                caption,
-                scene,
-            ));
+            let (id, name) = (format!("fit-draws-{basis}"), format!("Draws, {name}"));
+            out.push(album.show(&id, &name, caption, scene));
         }
     }
     if let Some(plot) = together(sweep, on) {
@@ -83,12 +75,8 @@ fn panels(sweep: &Sweep, basis: &str, on: &[&Kept], album: &mut Album) -> Vec<Bl
             100.0 * plot.level
         );
         let scene = figure::predictive(&plot);
-        out.push(album.show(
-            &format!("fig-1c-{basis}"),
-            &format!("Fig. 1c, {name}"),
-            caption,
-            scene,
-        ));
+        let (id, name) = (format!("fit-predictions-{basis}"), format!("Predictions, {name}"));
+        out.push(album.show(&id, &name, caption, scene));
     }
     out
 }

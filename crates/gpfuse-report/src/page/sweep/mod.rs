@@ -11,22 +11,22 @@ mod summary;
 #[cfg(test)]
 mod synthetic;
 mod tables;
-mod verdicts;
 
-pub use input::{Kept, Sweep};
+pub use figures::{figure_id, shown};
+pub use input::{Kept, Sweep, basis_name, places};
 pub use kept::models;
 
 use super::document::Document;
 use super::number::count;
-use super::{Album, Page};
+use super::{Album, Names, Page};
 
-/// Make the page of a sweep.
-pub fn page(sweep: &Sweep) -> Page {
-    let mut album = Album::default();
-    let mut sections = vec![summary::summary(sweep), verdicts::verdicts(sweep)];
+/// Make the page of a sweep, some of whose figures may have names of their own.
+pub fn page(sweep: &Sweep, names: Names) -> Page {
+    let mut album = Album { names, ..Album::default() };
+    let mut sections = vec![summary::summary(sweep)];
     sections.extend(kept::first(sweep, &mut album));
     sections.extend(closer::closer(sweep, &mut album));
-    sections.push(figures::paper(sweep, &mut album));
+    sections.push(figures::studies(sweep, &mut album));
     sections.extend(figures::ours(sweep, &mut album));
     sections.extend(forest::forests(sweep, &mut album));
     sections.extend(figures::sensitivity(sweep, &mut album));

@@ -3,7 +3,7 @@
 use super::groups::{Group, groups};
 use super::input::{Sweep, basis_name};
 use crate::page::document::{Block, Section};
-use crate::page::number::{count, list, measured};
+use crate::page::number::{count, list};
 
 /// How much was run, what was best, and how far the chains can be trusted.
 pub(super) fn summary(sweep: &Sweep) -> Section {
@@ -55,29 +55,29 @@ fn best(sweep: &Sweep, all: &[Group<'_>], main: &str, basis: &str) -> Option<Str
         all.iter().filter(|g| g.key.data == main && g.key.basis == basis).collect();
     let lowest = |other_than: Option<&str>| {
         let rivals = on.iter().filter(|g| other_than != Some(g.key.arm.as_str()));
-        let scored = rivals.filter_map(|g| Some((g, g.mean()?)));
-        scored.min_by(|a, b| a.1.0.total_cmp(&b.1.0))
+        let scored = rivals.filter_map(|g| Some((g, g.mean(0.0)?)));
+        scored.min_by(|a, b| a.1.value.total_cmp(&b.1.value))
     };
-    let (first, (mean, error)) = lowest(None)?;
+    let (first, mean) = lowest(None)?;
     let ahead = lowest(Some(&first.key.arm)).and_then(|(second, _)| {
         let gap = first.gap(second, sweep.ratio())?;
         let sure = match gap.se {
-            Some(e) if gap.mean < 2.0 * e => ", which is less than two standard errors",
+            Some(e) if gap.value < 2.0 * e => ", which is less than two standard errors",
             _ => "",
         };
         Some(format!(
             "; {} lower than the next method, {}, on the same {}{sure}",
-            measured(gap.mean, gap.se),
+            gap.shown(),
             second.words(sweep),
-            count(gap.splits, "split"),
+            count(gap.count, "split"),
         ))
     });
     Some(format!(
         "{}: best is {}, with a mean NLPD of {} over {}{}.",
         basis_name(basis),
         first.words(sweep),
-        measured(mean, error),
-        count(first.scores().len(), "split"),
+        mean.shown(),
+        count(mean.count, "split"),
         ahead.unwrap_or_default()
     ))
 }

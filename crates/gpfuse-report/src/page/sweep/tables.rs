@@ -52,20 +52,19 @@ fn means(sweep: &Sweep) -> Table {
     let row = |group: &Group<'_>| {
         let mut row = place(sweep, group.key);
         row.push(Cell::count(group.scores().len()));
-        let mut add = |get: fn(&Finished) -> Option<f64>| {
-            let (value, error) = group.mean_of(get).unzip();
-            row.push(Cell::measured(value, error.flatten()));
+        let measured = |get: fn(&Finished) -> Option<f64>| {
+            let mean = group.mean_of(get);
+            Cell::measured(mean.map(|m| m.value), mean.and_then(|m| m.se))
         };
-        add(|r| r.scored());
-        add(|r| r.crps);
-        add(|r| r.rmse);
-        add(|r| r.coverage_95.map(|c| 100.0 * c));
+        row.extend([
+            measured(|r| r.scored()),
+            measured(|r| r.crps),
+            measured(|r| r.rmse),
+            measured(|r| r.coverage_95.map(|c| 100.0 * c)),
+        ]);
         let judged: Vec<bool> = group.rows.iter().filter_map(|r| r.passed).collect();
         row.push(Cell::share(judged.iter().filter(|p| **p).count(), judged.len()));
-        row.push(Cell::measured(
-            group.mean_of(|r| Some(r.fit_seconds)).map(|m| m.0),
-            group.mean_of(|r| Some(r.fit_seconds)).and_then(|m| m.1),
-        ));
+        row.push(measured(|r| Some(r.fit_seconds)));
         row
     };
     let rows = groups(&sweep.folder.rows).iter().map(row).collect();
@@ -153,7 +152,7 @@ fn went(label: String, basis: &str, own: &[&Finished]) -> Vec<Cell> {
     let all = |get: fn(&Finished) -> Option<f64>| -> Vec<f64> {
         own.iter().filter_map(|r| get(r)).filter(|v| v.is_finite()).collect()
     };
-    let steps = number::mean(&all(|r| r.leapfrogs));
+    let steps = number::mean(&all(|r| r.leapfrogs), 0.0);
     vec![
         Cell::words(label),
         Cell::words(basis_name(basis)),
@@ -165,6 +164,6 @@ fn went(label: String, basis: &str, own: &[&Finished]) -> Vec<Cell> {
         Cell::fixed(number::median(&all(|r| r.ess_median)), 0),
         Cell::fixed(all(|r| r.ess_median).into_iter().reduce(f64::min), 0),
         Cell::count(own.iter().filter_map(|r| r.divergences).sum()),
-        Cell::fixed(steps.map(|s| s.0), 0),
+        Cell::fixed(steps.map(|s| s.value), 0),
     ]
 }

@@ -14,7 +14,7 @@ use gpfuse_io::table;
 const EXPERTS: std::ops::RangeInclusive<usize> = 2..=20;
 
 /// Frequencies and experts of a protocol.
-pub(super) struct Frozen {
+pub struct Frozen {
     path: PathBuf,
     /// Base frequencies of each split.
     frequencies: Vec<Vec<f64>>,
@@ -23,10 +23,13 @@ pub(super) struct Frozen {
 }
 
 /// Rows to learn weights from and to test on, and what the experts say there.
-pub(super) struct Stacked {
-    pub(super) train: Arc<Vec<usize>>,
-    pub(super) test: Arc<Vec<usize>>,
-    pub(super) given: Arc<Given>,
+pub struct Stacked {
+    /// The rows to learn weights from.
+    pub train: Arc<Vec<usize>>,
+    /// The rows to test on.
+    pub test: Arc<Vec<usize>>,
+    /// What the experts say at both.
+    pub given: Arc<Given>,
 }
 
 fn names(what: &str, numbers: impl Iterator<Item = usize>) -> Vec<String> {
@@ -40,10 +43,7 @@ fn read(path: &Path, names: &[String]) -> anyhow::Result<table::Table> {
 
 impl Frozen {
     /// Read a folder: the protocol, its rows and the test rows of its splits.
-    pub(super) fn read(
-        path: &Path,
-        splits: usize,
-    ) -> anyhow::Result<(Frozen, Data, Vec<Vec<usize>>)> {
+    pub fn read(path: &Path, splits: usize) -> anyhow::Result<(Frozen, Data, Vec<Vec<usize>>)> {
         let tests = names("test", 0..splits);
         let wanted = [vec!["x".into(), "y".into()], tests].concat();
         let mut columns = read(&path.join("data.csv"), &wanted)?.columns.into_iter();
@@ -65,14 +65,14 @@ impl Frozen {
     }
 
     /// A sign of all that the protocol holds.
-    pub(super) fn digest(&self, table: &Data) -> anyhow::Result<String> {
+    pub fn digest(&self, table: &Data) -> anyhow::Result<String> {
         let experts = self.experts.values().flat_map(|table| &table.columns);
         let files = self.frequencies.iter().chain(experts).map(Vec::as_slice);
         Ok(digest([table.x(), table.y()?].into_iter().chain(files)))
     }
 
     /// The first `count` frequencies of a split.
-    pub(super) fn omega(&self, split: usize, count: usize) -> anyhow::Result<Vec<f64>> {
+    pub fn omega(&self, split: usize, count: usize) -> anyhow::Result<Vec<f64>> {
         let all = self.frequencies.get(split).map_or(&[][..], Vec::as_slice);
         match all.get(..count) {
             Some(own) => Ok(own.to_vec()),
@@ -86,7 +86,7 @@ impl Frozen {
 
     /// The experts of a split: all rows that they speak about, which are test rows or those of the
     /// weights.
-    pub(super) fn stacked(
+    pub fn stacked(
         &self,
         experts: usize,
         split: usize,

@@ -1,4 +1,4 @@
-//! The folder of a study survives what can happen to it, and says what it cannot mend.
+//! The folder of a calibration study survives what can happen to it, and says what it cannot mend.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,10 @@ use gpfuse::calibrate::{Settings, Simulation};
 
 use super::*;
 
-fn names() -> Vec<String> {
-    ["log likelihood", "mu_var", "a, b"].map(String::from).to_vec()
+const RANKS: &str = Simulations::FILE;
+
+fn simulations() -> Simulations {
+    Simulations(["log likelihood", "mu_var", "a, b"].map(String::from).to_vec())
 }
 
 fn row(number: u64) -> Simulation {
@@ -21,11 +23,11 @@ fn failed(number: u64) -> Simulation {
     Simulation { number, seconds: 0.5, error, ..Simulation::default() }
 }
 
-fn open(folder: &Path, settings: &Settings) -> Result<RankLedger, RanksError> {
-    RankLedger::open(folder, settings, &names(), "1.2.3")
+fn open(folder: &Path, settings: &Settings) -> Result<Ledger<Simulations>, LedgerError> {
+    Ledger::open(folder, simulations(), &Simulations::settings(settings, "1.2.3").unwrap())
 }
 
-fn refused(outcome: Result<RankLedger, RanksError>, parts: &[&str]) {
+fn refused(outcome: Result<Ledger<Simulations>, LedgerError>, parts: &[&str]) {
     let error = outcome.err().expect("an error").to_string();
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(!error.contains(char::is_control), "{error:?}");
@@ -45,7 +47,7 @@ fn rows_come_back_and_a_half_line_is_cut() {
     let whole = fs::read(&path).unwrap();
     assert_eq!(open(folder.path(), &settings).unwrap().rows(), all);
     // Cut anywhere in the last line: that row is gone, the others stay and more can follow.
-    let before = whole.len() - line::write(&all[2]).len();
+    let before = whole.len() - simulations().write(&all[2]).len();
     for length in before + 1..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         let mut ledger = open(folder.path(), &settings).unwrap();
@@ -58,7 +60,7 @@ fn rows_come_back_and_a_half_line_is_cut() {
     // Within the header: all begins again.
     fs::write(&path, &whole[..5]).unwrap();
     assert_eq!(open(folder.path(), &settings).unwrap().rows(), []);
-    assert_eq!(fs::read(&path).unwrap(), line::header(&names()));
+    assert_eq!(fs::read(&path).unwrap(), simulations().header());
 }
 
 #[test]
@@ -66,10 +68,17 @@ fn other_settings_and_bad_lines_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = Settings::default();
     open(folder.path(), &settings).unwrap().record(row(7)).unwrap();
-    let version = RankLedger::open(folder.path(), &settings, &names(), "2.0.0");
-    refused(version, &["`version` is \"1.2.3\" there and \"2.0.0\" here"]);
+    let newer = Simulations::settings(&settings, "2.0.0").unwrap();
+    let version = Ledger::open(folder.path(), simulations(), &newer);
+    refused(version, &["results of gpfuse 1.2.3", "this is 2.0.0"]);
+    // A study that is only read may be of another version, and not of other settings.
+    Simulations::told(folder.path(), &settings).unwrap();
     settings.rows += 1;
-    refused(open(folder.path(), &settings), &["`rows` is 20 there and 21 here"]);
+    let words = ["study with other settings: `rows` is 20 there and 21 here"];
+    refused(open(folder.path(), &settings), &words);
+    assert!(
+        Simulations::told(folder.path(), &settings).unwrap_err().to_string().contains(words[0])
+    );
     settings.rows -= 1;
     // Threads change nothing, and are no part of the settings.
     settings.fit.sampler.threads += 1;
@@ -80,17 +89,18 @@ fn other_settings_and_bad_lines_are_refused() {
         ("1,,0,0.1,,3,4,x\n", "cell 8 is `x`, no whole number"),
         ("1,,0,0.1,,3,4,\u{1b}x\n", r"cell 8 is `\u{1b}x`, no whole number"),
         ("1,NaN,0,0.1,,3,4,5\n", "cell 2 is `NaN`, no number"),
-        ("7,,0,0.1,,3,4,5\n", "simulation 7 is there already"),
+        ("7,,0,0.1,,3,4,5\n", "second row of simulation 7"),
         ("\n", "it is empty"),
         ("1,,0,0.1,,3,4,5\rx\n", "it holds a line break"),
         ("1,,0,0.1,\"\n", "it holds a line break"),
     ] {
-        fs::write(&path, format!("{good}{line}")).unwrap();
+        // The last line may be cut short; one that others follow may not.
+        fs::write(&path, format!("{good}{line}8,,0,0.1,,3,4,5\n")).unwrap();
         refused(open(folder.path(), &settings), &["ranks.csv`, line 3", problem]);
     }
     fs::write(&path, "a,b\n").unwrap();
     refused(open(folder.path(), &settings), &["line 1", "columns"]);
-    fs::write(folder.path().join(SETTINGS), "\"\\u001B\" = 1").unwrap();
+    fs::write(folder.path().join(SETTINGS), "version = '1.2.3'\n\"\\u001B\" = 1").unwrap();
     refused(open(folder.path(), &settings), &[r"`\u{1b}` is 1 there and not given here"]);
     fs::write(folder.path().join(SETTINGS), "\"\\u001B\" = 1\n\"\\u001B\" = 2").unwrap();
     refused(open(folder.path(), &settings), &["settings.toml`: cannot be understood"]);

@@ -1,26 +1,19 @@
 //! A contrast of scores over random splits, and its test.
 //!
-//! The splits of one table share most of their training rows, so their scores are not
-//! independent, and the usual standard error is too small. With the contrast's values `d_1..d_J`
-//! of variance `s^2`, and splits with `r` test rows for each training row, it is corrected to
-//! `s sqrt(1/J + r)` (Nadeau and Bengio, *Inference for the generalization error*, 2003). The
-//! test is Student's with `J - 1` degrees of freedom, one-sided.
+//! The standard error is corrected for the rows that splits share ([`mean`]); the test is Student's
+//! with one degree of freedom less than there are splits, one-sided.
 
-use serde::Serialize;
+use gpfuse_report::page::number::{Mean, mean};
 
 /// The mean of a contrast over splits, and how sure its sign is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Contrast {
     /// What is claimed to be above zero, in words.
     pub what: String,
     /// The mean over splits.
-    pub mean: f64,
-    /// Its standard error, corrected for the rows that splits share; none for one split.
-    pub se: Option<f64>,
+    pub mean: Mean,
     /// The probability of a mean as large if the truth were zero; none for one split.
     pub p: Option<f64>,
-    /// The number of splits.
-    pub splits: usize,
 }
 
 /// Below this probability a contrast is surely above zero; above one less it, surely below.
@@ -30,19 +23,13 @@ impl Contrast {
     /// Of one value per split, with `ratio` test rows for each training row. None where there is
     /// no split.
     pub fn new(what: String, values: &[f64], ratio: f64) -> Option<Contrast> {
-        if values.is_empty() {
-            return None;
-        }
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        if values.len() == 1 {
-            return Some(Contrast { what, mean, se: None, p: None, splits: 1 });
-        }
-        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        let se = (variance * (1.0 / n + ratio)).sqrt();
-        let t = if se > 0.0 { mean / se } else { mean.signum() * f64::INFINITY };
-        let p = if mean == 0.0 { 0.5 } else { upper_tail(t, values.len() - 1) };
-        Some(Contrast { what, mean, se: Some(se), p: Some(p), splits: values.len() })
+        let mean = mean(values, ratio)?;
+        let p = mean.se.map(|se| {
+            // Without an error zero divides: an infinite t is sure, and no t at all is even.
+            let t = mean.value / se;
+            if t.is_nan() { 0.5 } else { upper_tail(t, mean.count - 1) }
+        });
+        Some(Contrast { what, mean, p })
     }
 
     /// Whether it is surely above zero.
@@ -109,8 +96,8 @@ mod tests {
         let free = Contrast::new("a".into(), &values, 0.0).unwrap();
         let shared = Contrast::new("a".into(), &values, 0.25).unwrap();
         // The variance of the values is 0.005.
-        assert!((free.se.unwrap() - (0.005_f64 / 5.0).sqrt()).abs() < 1e-15);
-        assert!((shared.se.unwrap() - (0.005_f64 * 0.45).sqrt()).abs() < 1e-15);
+        assert!((free.mean.se.unwrap() - (0.005_f64 / 5.0).sqrt()).abs() < 1e-15);
+        assert!((shared.mean.se.unwrap() - (0.005_f64 * 0.45).sqrt()).abs() < 1e-15);
         assert!(free.holds() && shared.holds() && shared.p > free.p);
         let turned = Contrast::new("a".into(), &values.map(|v| -v), 0.25).unwrap();
         assert!(turned.reversed() && !turned.holds());
@@ -120,9 +107,9 @@ mod tests {
     fn no_errors_without_splits() {
         assert_eq!(Contrast::new("a".into(), &[], 0.25), None);
         let one = Contrast::new("a".into(), &[1.0], 0.25).unwrap();
-        assert!(!one.holds() && !one.reversed() && one.se.is_none());
+        assert!(!one.holds() && !one.reversed() && one.mean.se.is_none());
         let same = Contrast::new("a".into(), &[1.0, 1.0], 0.25).unwrap();
-        assert!(same.holds() && same.se == Some(0.0));
+        assert!(same.holds() && same.mean.se == Some(0.0));
         assert_eq!(Contrast::new("a".into(), &[0.0, 0.0], 0.25).unwrap().p, Some(0.5));
     }
 }

@@ -8,13 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use gpfuse::sweep::Finished;
 
-use super::{Contrast, Finished};
+use crate::Contrast;
 
 /// Whether a finding holds in a sweep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// All of its contrasts surely hold.
     Seen,
@@ -27,8 +26,7 @@ pub enum Verdict {
 }
 
 /// Which of the paper's figures a finding is read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Panel {
     /// Fig. 2a: against the number of experts.
     Experts,
@@ -37,10 +35,10 @@ pub enum Panel {
 }
 
 /// A finding of the paper, and what a sweep says about it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Claim {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
     /// The finding, in words.
-    pub claim: &'static str,
+    pub says: &'static str,
     /// The figure behind it.
     pub panel: Panel,
     /// Whether it holds.
@@ -56,17 +54,16 @@ const JOINT: [&str; 2] = ["mogpe", "pogpe"];
 
 /// The findings on one data set and basis, from the arms named in [`ARMS`] that have the method of
 /// their name, with `ratio` test rows for each training row.
-pub fn claims(rows: &[Finished], data: &str, basis: &str, ratio: f64) -> Vec<Claim> {
+pub fn findings(rows: &[Finished], data: &str, basis: &str, ratio: f64) -> Vec<Finding> {
     let placed = rows.iter().filter(|row| row.key.data == data && row.key.basis == basis);
-    let own = placed.filter(|row| row.method == row.key.arm);
-    let scores = Scores::new(own, ratio);
+    let scores = Scores::new(placed.filter(|row| row.method == row.key.arm), ratio);
     vec![
-        scores.improves(),
+        scores.trend("MoGPE and PoGPE get better with more experts.", JOINT, true),
         scores.ahead(),
         scores.product_beats_mixture(),
         scores.joint_beats_stacking(),
         scores.size_helps(),
-        scores.stacking_degrades(),
+        scores.trend("Stacking gets worse with more experts.", STACKING, false),
     ]
 }
 
@@ -89,7 +86,7 @@ struct Scores {
 }
 
 /// Of pairs, the first value that stands with the most second ones, and those.
-fn most(pairs: impl Iterator<Item = (usize, usize)>) -> (usize, Vec<usize>) {
+fn best_filled(pairs: impl Iterator<Item = (usize, usize)>) -> (usize, Vec<usize>) {
     let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     pairs.for_each(|(a, b)| {
         found.entry(a).or_default().insert(b);
@@ -111,8 +108,8 @@ impl Scores {
         };
         let cells: Cells = sums.into_iter().map(|(k, s)| (k, mean(s))).collect();
         let paper = || cells.keys().filter(|k| ARMS[..4].contains(&k.0.as_str()));
-        let (size, experts) = most(paper().map(|k| (k.1, k.2)));
-        let (fixed, sizes) = most(paper().map(|k| (k.2, k.1)));
+        let (size, experts) = best_filled(paper().map(|k| (k.1, k.2)));
+        let (fixed, sizes) = best_filled(paper().map(|k| (k.2, k.1)));
         Scores { ratio, size, experts, fixed, sizes, cells }
     }
 
@@ -147,18 +144,20 @@ impl Scores {
         (first < last).then_some((first, last))
     }
 
-    fn improves(&self) -> Claim {
+    /// Arms that get better with more experts, or worse.
+    fn trend(&self, says: &'static str, arms: [&str; 2], better: bool) -> Finding {
         let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
-            let gain = |arm: &&str| {
-                let what = format!("{}: K = {few} less K = {many}", name(arm));
-                self.contrast(what, &[(1.0, arm, self.size, few), (-1.0, arm, self.size, many)])
+            let (high, low) = if better { (few, many) } else { (many, few) };
+            let change = |arm: &str| {
+                let what = format!("{}: K = {high} less K = {low}", name(arm));
+                self.contrast(what, &[(1.0, arm, self.size, high), (-1.0, arm, self.size, low)])
             };
-            JOINT.iter().map(gain).collect()
+            arms.map(change).into()
         });
-        claim("MoGPE and PoGPE get better with more experts.", Panel::Experts, contrasts)
+        finding(says, Panel::Experts, contrasts)
     }
 
-    fn ahead(&self) -> Claim {
+    fn ahead(&self) -> Finding {
         let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
             let lead = |weight: f64, k| {
                 [(weight, "pogpe", self.size, k), (-weight, "mogpe", self.size, k)]
@@ -177,19 +176,19 @@ impl Scores {
             ]
         });
         let words = "MoGPE and PoGPE are close with two experts; with more, MoGPE is ahead.";
-        claim(words, Panel::Experts, contrasts)
+        finding(words, Panel::Experts, contrasts)
     }
 
-    fn product_beats_mixture(&self) -> Claim {
+    fn product_beats_mixture(&self) -> Finding {
         let at = |k: &usize| {
             let parts = [(1.0, "bhs", self.size, *k), (-1.0, "pbhs", self.size, *k)];
             self.contrast(format!("BHS less P-BHS, K = {k}"), &parts)
         };
         let contrasts = self.experts.iter().map(at).collect();
-        claim("P-BHS beats BHS at every number of experts.", Panel::Experts, contrasts)
+        finding("P-BHS beats BHS at every number of experts.", Panel::Experts, contrasts)
     }
 
-    fn joint_beats_stacking(&self) -> Claim {
+    fn joint_beats_stacking(&self) -> Finding {
         let at = |(k, joint): (usize, &str)| {
             let score = |arm: &str| self.mean(arm, self.size, k);
             let better = STACKING.into_iter().filter(|arm| score(arm).is_some());
@@ -199,10 +198,10 @@ impl Scores {
         };
         let pairs = self.experts.iter().flat_map(|k| JOINT.map(|joint| (*k, joint)));
         let words = "Experts learned with their weights beat stacked ones (the better of the two).";
-        claim(words, Panel::Experts, pairs.map(at).collect())
+        finding(words, Panel::Experts, pairs.map(at).collect())
     }
 
-    fn size_helps(&self) -> Claim {
+    fn size_helps(&self) -> Finding {
         let learned = ["mogpe", "pogpe", "het"];
         let contrasts = Self::ends(&self.sizes).map_or(Vec::new(), |(few, many)| {
             let gain = |weight: f64, arm: &'static str| {
@@ -218,18 +217,7 @@ impl Scores {
             learned.into_iter().map(helps).chain([hardly]).collect()
         });
         let words = "A larger basis helps MoGPE, PoGPE and het, and hardly the stacking methods.";
-        claim(words, Panel::Size, contrasts)
-    }
-
-    fn stacking_degrades(&self) -> Claim {
-        let contrasts = Self::ends(&self.experts).map_or(Vec::new(), |(few, many)| {
-            let loss = |arm: &&str| {
-                let what = format!("{}: K = {many} less K = {few}", name(arm));
-                self.contrast(what, &[(1.0, arm, self.size, many), (-1.0, arm, self.size, few)])
-            };
-            STACKING.iter().map(loss).collect()
-        });
-        claim("Stacking gets worse with more experts.", Panel::Experts, contrasts)
+        finding(words, Panel::Size, contrasts)
     }
 }
 
@@ -246,8 +234,8 @@ fn name(arm: &str) -> &str {
     }
 }
 
-/// A claim from its contrasts; one that is missing leaves it untested.
-fn claim(claim: &'static str, panel: Panel, contrasts: Vec<Option<Contrast>>) -> Claim {
+/// A finding from its contrasts; one that is missing leaves it untested.
+fn finding(says: &'static str, panel: Panel, contrasts: Vec<Option<Contrast>>) -> Finding {
     let all = contrasts.len();
     let contrasts: Vec<Contrast> = contrasts.into_iter().flatten().collect();
     let tested = all > 0 && contrasts.len() == all && contrasts.iter().all(|c| c.p.is_some());
@@ -258,7 +246,7 @@ fn claim(claim: &'static str, panel: Panel, contrasts: Vec<Option<Contrast>>) ->
         true if held == 0 || contrasts.iter().any(Contrast::reversed) => Verdict::NotSeen,
         true => Verdict::Partly,
     };
-    Claim { claim, panel, verdict, contrasts }
+    Finding { says, panel, verdict, contrasts }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
+use gpfuse::model::Method;
+use gpfuse::sweep::Key;
+
 use super::*;
-use crate::model::Method;
-use crate::sweep::Key;
 
 fn row(arm: &str, size: usize, experts: usize, split: usize, nlpd: f64) -> Finished {
     let (data, arm, basis) = ("paper".into(), String::from(arm), "rff".into());
@@ -41,7 +42,7 @@ fn as_published(arm: &str, size: usize, k: usize) -> f64 {
 }
 
 fn verdicts(rows: &[Finished]) -> Vec<Verdict> {
-    claims(rows, "paper", "rff", 0.25).iter().map(|claim| claim.verdict).collect()
+    findings(rows, "paper", "rff", 0.25).iter().map(|finding| finding.verdict).collect()
 }
 
 #[test]

@@ -1,0 +1,79 @@
+//! Every method and rule on the same rows, as `gpfuse compare` has them.
+
+use std::cell::Cell;
+
+use gpfuse::compare::{Audience, Contestant, Entry, compare as run_compare};
+use gpfuse::infer::Monitor;
+use gpfuse::{Data, FitSettings};
+use pyo3::prelude::*;
+
+use crate::arrays::{Matrix, Vector, matrix, vector};
+use crate::{error, run};
+
+/// The names of all that can be compared.
+#[pyfunction]
+pub(crate) fn contestants() -> Vec<&'static str> {
+    Contestant::all().into_iter().map(Contestant::name).collect()
+}
+
+/// Shows how many methods are done, as a run shows its starts.
+struct Counting<'a> {
+    watch: &'a run::Watch,
+    done: Cell<usize>,
+    all: usize,
+}
+
+/// Passes on nothing but the wish to stop: chains of different methods have the same numbers.
+struct Stopping<'a>(&'a run::Watch);
+
+impl Monitor for Stopping<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+impl Audience for Counting<'_> {
+    fn begin(&self, _: Contestant) -> Box<dyn Monitor + '_> {
+        self.watch.start(self.done.get(), self.all);
+        Box::new(Stopping(self.watch))
+    }
+
+    fn end(&self, _: &Entry) {
+        self.done.set(self.done.get() + 1);
+        self.watch.start(self.done.get(), self.all);
+    }
+}
+
+/// Compare methods by their names on the rows `(x, y)`, scored at the rows `test` or, without such,
+/// at rows left out in turn. The table comes as the JSON of `gpfuse compare --json`.
+#[pyfunction]
+#[pyo3(signature = (x, y, settings, methods, test=None, progress=None))]
+pub(crate) fn compare(
+    py: Python<'_>,
+    x: Matrix<'_>,
+    y: Vector<'_>,
+    settings: &str,
+    methods: Vec<String>,
+    test: Option<(Matrix<'_>, Vector<'_>)>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let settings: FitSettings = error::settings(settings)?;
+    // As on the command line, where the settings of a comparison have no method.
+    let settings = FitSettings { method: FitSettings::default().method, ..settings };
+    let chosen: Result<Vec<Contestant>, _> = methods.iter().map(|name| name.parse()).collect();
+    let chosen = chosen.map_err(error::of)?;
+    let rows = |x: &Matrix<'_>, y: &Vector<'_>| {
+        let (x, inputs) = matrix(x);
+        Data::new(x, inputs).and_then(|data| data.with_target(vector(y))).map_err(error::of)
+    };
+    let train = rows(&x, &y)?;
+    let test = test.map(|(x, y)| rows(&x, &y)).transpose()?;
+    let work = move |watch: &run::Watch| {
+        let counting = Counting { watch, done: Cell::new(0), all: chosen.len() };
+        run_compare(&train, test.as_ref(), &settings, &chosen, &counting)
+    };
+    match run::watched(py, progress.as_ref(), work)? {
+        (_, Some(stopped)) => Err(stopped),
+        (found, None) => serde_json::to_string(&found.map_err(error::of)?).map_err(error::of_json),
+    }
+}
