@@ -37,6 +37,7 @@ use crate::model::{Data, Given, Method, Model, Posterior};
 use crate::predict::{Conditional, Predictor};
 use crate::rows::Rows;
 use crate::scale::Scaler;
+use crate::settings::Message;
 use crate::{Error, Result};
 
 /// A fitted model: all that prediction needs, and how the fit went.
@@ -150,11 +151,11 @@ fn infer(
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
     if how != Combine::Equal && diagnostics.combined.is_none() && draws.chains().len() > 1 {
-        diagnostics.warnings.push(format!(
-            "{} draws per chain are too few to weigh the chains: they count alike. Use more \
-             draws (--draws 500)",
+        let words = format!(
+            "{} draws per chain are too few to weigh the chains: they count alike. Use more draws",
             draws.per_chain()
-        ));
+        );
+        diagnostics.warnings.push(Message::new(words).advise("draws", 500));
     }
     let (settings, data) = ((**settings).clone(), model.learned().then_some(data));
     Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data })
