@@ -50,7 +50,9 @@ impl Error {
                 let (name, problem) = (style.name(name), problem.render(style));
                 format!("setting `{name}`: {}", in_one_line(&problem))
             }
-            Error::Sampling(problem) => format!("sampling: {}", in_one_line(&problem.render(style))),
+            Error::Sampling(problem) => {
+                format!("sampling: {}", in_one_line(&problem.render(style)))
+            }
             other => other.to_string(),
         }
     }

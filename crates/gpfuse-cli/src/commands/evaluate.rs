@@ -16,7 +16,7 @@ pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
         true => evaluate(&fitted.conditional()?.at(&rows), y, threads)?,
         false => evaluate(&fitted.predictor().at(&rows, given.as_ref()), y, threads)?,
     };
-    print::warn(&fitted.diagnostics.warnings);
+    print::warn(print::rendered(&fitted.diagnostics.warnings));
     if args.json {
         print::json(&json(&scores, fitted.diagnostics.passed()))?;
     } else {

@@ -12,16 +12,16 @@ use gpfuse_io::model_file::{self, Saved, Training};
 use gpfuse_io::table::Table;
 
 use super::checkpoint::{self, Subject};
-use super::training::{in_table, inputs, model_out, omega};
+use super::training::{Methods, in_table, inputs, model_out, settled};
 use super::{Outcome, interleave, judged};
 use crate::args::FitArgs;
 use crate::print;
 use crate::progress::{Bars, cancelled};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
-    let options = args.options.clone().with_file(args.settings.as_deref())?;
+    let given = args.options.with_file(args.settings.as_deref())?;
     let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, |_| false)?;
-    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    let settings = settled(given, &inputs, Methods::One)?;
     if settings.method.learns_experts() && args.assign.is_some() {
         bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
     }
@@ -125,14 +125,14 @@ pub(super) fn report(
     json: bool,
 ) -> anyhow::Result<()> {
     let fitted = &saved.fitted;
-    print::warn(&fitted.diagnostics.warnings);
+    print::warn(print::rendered(&fitted.diagnostics.warnings));
     if json {
         return print::json(&serde_json::json!({
             "model": out,
             "rows": n,
             "seconds": seconds,
             "settings": fitted.settings,
-            "diagnostics": fitted.diagnostics,
+            "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }));
     }
     let mut lines = vec![format!(

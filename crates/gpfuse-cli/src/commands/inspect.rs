@@ -15,7 +15,7 @@ use crate::print;
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
     let saved = model_file::load(&args.model)?;
     let fitted = &saved.fitted;
-    print::warn(&fitted.diagnostics.warnings);
+    print::warn(print::rendered(&fitted.diagnostics.warnings));
     if args.json {
         print::json(&serde_json::json!({
             "inputs": saved.inputs,
@@ -23,7 +23,7 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
             "settings": fitted.settings,
             "scaler": fitted.scaler,
             "basis": fitted.model.basis(),
-            "diagnostics": fitted.diagnostics,
+            "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }))?;
     } else {
         print::lines(&describe(&saved)?)?;

@@ -19,6 +19,7 @@ use std::path::Path;
 
 use gpfuse::baseline::Predictions;
 use gpfuse::fit::Experts;
+use gpfuse::settings::Style;
 use gpfuse_io::atomic::AtomicFile;
 use gpfuse_io::model_file::{self, Saved};
 use gpfuse_io::table::Table;
@@ -91,17 +92,9 @@ impl Query {
         let table = Table::read(data, Some(&wanted))?;
         let x = interleave(&table.columns[..saved.inputs.len()]);
         let predictions = training::predictions(&table, names)?;
-        let outside = saved.fitted.outside(&x);
-        if let Some(first) = outside.first() {
-            crate::print::note(&format!(
-                "warning: `{}`: {} of {} rows (first: row {}) lie beyond the box of the model's \
-                 Hilbert basis, where its predictions mean nothing: fit on a wider range or with \
-                 --basis rff",
-                table.path,
-                outside.len(),
-                table.rows,
-                first + 1
-            ));
+        if let Some(warning) = saved.fitted.warn_outside(&x) {
+            let words = warning.render(Style::CommandLine);
+            crate::print::warn([format!("`{}`: {words}", table.path)]);
         }
         Ok(Query { saved, table, x, predictions })
     }

@@ -12,20 +12,22 @@ use gpfuse_io::table::{Table, header};
 use super::checkpoint::{self, Subject};
 use super::fit::{report, watched};
 use super::training::{
-    expert_columns, expert_names, in_table, inputs, model_out, omega, predictions,
+    Methods, expert_columns, expert_names, in_table, inputs, model_out, predictions, settled,
 };
 use super::{Outcome, interleave, judged};
-use crate::args::StackArgs;
+use crate::args::{FitArgs, MAKE_EXPERTS};
 use crate::progress::cancelled;
 
-pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
-    if let Some(name) = args.options.about_experts() {
+pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
+    let typed = args.options.given.names().find(|name| MAKE_EXPERTS.contains(name));
+    if let Some(name) = typed.or(args.assign.as_ref().map(|_| "assign")) {
+        let name = name.replace('_', "-");
         bail!("setting `{name}`: the experts of `stack` are those of the table: leave it out");
     }
-    let mut options = args.options.clone().with_file(args.settings.as_deref())?;
-    let method = *options.method.get_or_insert(Method::Pbhs);
-    if method.learns_experts() {
-        bail!("setting `method`: `{method}` learns experts of its own: use bhs or pbhs");
+    let mut given = args.options.with_file(args.settings.as_deref())?;
+    MAKE_EXPERTS.iter().for_each(|name| drop(given.remove(name)));
+    if given.get("method").is_none() {
+        given.set("method", Method::Pbhs.name());
     }
     if args.data == Path::new("-") {
         bail!("`stack` reads its table twice and cannot read standard input: give a file");
@@ -33,8 +35,12 @@ pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
     let expert = |name: &str| name.starts_with("mean_") || name.starts_with("sd_");
     let inputs = inputs(&args.data, args.inputs.as_deref(), &args.target, expert)?;
     let names = expert_names(&args.data, &header(&args.data)?, &inputs)?;
-    options.experts = Some(names.len());
-    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    given.set("experts", names.len());
+    let settings = settled(given, &inputs, Methods::One)?;
+    if settings.method.learns_experts() {
+        let method = settings.method;
+        bail!("setting `method`: `{method}` learns experts of its own: use bhs or pbhs");
+    }
     let out = model_out(args.out.as_deref(), &args.data)?;
     let columns = expert_columns(&names);
     let wanted = inputs.iter().chain([&args.target]).chain(&columns);

@@ -49,7 +49,10 @@ impl Hilbert {
         sizes: Vec<usize>,
     ) -> Result<Hilbert> {
         let inputs = sizes.len();
-        if !(1..=INPUT_LIMIT).contains(&inputs) || centre.len() != inputs || half_width.len() != inputs {
+        if !(1..=INPUT_LIMIT).contains(&inputs)
+            || centre.len() != inputs
+            || half_width.len() != inputs
+        {
             let problem =
                 format!("the Hilbert basis takes one to three inputs, not {inputs}: use `rff`");
             return Err(Error::setting("basis", problem));

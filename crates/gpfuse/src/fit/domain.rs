@@ -65,8 +65,6 @@ impl Fitted {
             outside.len(),
             x.len() / self.scaler.inputs.len()
         );
-        Some(
-            Message::new(words).mention("box").say(" or on another basis").advise("basis", "rff"),
-        )
+        Some(Message::new(words).mention("box").say(" or on another basis").advise("basis", "rff"))
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::settings::Group::Sampling;
-use crate::settings::{Bounds, Only, common, rare, settings};
+use crate::settings::{Bounds, common, rare, settings};
 
 /// How to draw from the posterior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -66,11 +66,9 @@ settings! {
         /// Kept draws per chain.
         draws: usize = 500, common(Sampling).value("N").from(1.0, 1e8);
         /// NUTS: trajectories have at most 2^D - 1 steps.
-        max_depth: usize = 10,
-            common(Sampling).value("D").from(1.0, 20.0).only(Only::Sampler(Sampler::Nuts));
+        max_depth: usize = 10, common(Sampling).value("D").from(1.0, 20.0);
         /// HMC: trajectories have exactly 2^D - 1 steps.
-        hmc_depth: usize = 5,
-            rare(Sampling).value("D").from(1.0, 20.0).only(Only::Sampler(Sampler::Hmc));
+        hmc_depth: usize = 5, rare(Sampling).value("D").from(1.0, 20.0);
         /// Mean acceptance that the step size is adapted to.
         target_accept: f64 = 0.8,
             common(Sampling).value("P").bounds(Bounds::Between(0.1, 0.9999));

@@ -253,10 +253,7 @@ mod tests {
     #[test]
     fn settings_in_backticks_are_flags_on_the_command_line() {
         let text = "stretches along an input (`along`), or `x`";
-        assert_eq!(
-            Style::CommandLine.rewrite(text),
-            "stretches along an input (--along), or `x`"
-        );
+        assert_eq!(Style::CommandLine.rewrite(text), "stretches along an input (--along), or `x`");
         assert_eq!(Style::Python.rewrite(text), text);
     }
 }

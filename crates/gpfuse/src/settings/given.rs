@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::{Only, Setting, Style, all, find};
 use crate::basis::hilbert;
 use crate::fit::{BasisChoice, FitSettings};
-use crate::infer::Sampler;
 use crate::model::{Method, Priors};
 use crate::{Error, Result};
 
@@ -31,10 +30,14 @@ pub struct Unused {
     pub setting: &'static Setting,
     method: Method,
     basis: BasisChoice,
-    sampler: Sampler,
 }
 
 impl Unused {
+    /// Whether another basis would use it, and not another method.
+    pub fn on_basis(&self) -> bool {
+        matches!(self.setting.only, Only::Basis(_))
+    }
+
     /// What to tell whoever gave it.
     pub fn render(&self, style: Style) -> String {
         let why = match self.setting.only {
@@ -42,7 +45,6 @@ impl Unused {
                 BasisChoice::Auto => format!("is for the {} basis, not for these inputs", word(of)),
                 basis => format!("is for the {} basis, not for {}", word(of), word(basis)),
             },
-            Only::Sampler(of) => format!("is for {}, not for {}", word(of), word(self.sampler)),
             Only::Partition(of) if super::STACKED.contains(&self.method) => {
                 format!("is for experts that are {}", word(of))
             }
@@ -64,10 +66,7 @@ impl Given {
     ///
     /// # Errors
     /// If there is no such setting, or its value has another form.
-    pub fn read(
-        pairs: impl IntoIterator<Item = (String, Value)>,
-        style: Style,
-    ) -> Result<Given> {
+    pub fn read(pairs: impl IntoIterator<Item = (String, Value)>, style: Style) -> Result<Given> {
         let mut given = Given::default();
         for (name, value) in pairs {
             let Some(setting) = all().iter().find(|s| style.name(s.name) == name) else {
@@ -130,7 +129,8 @@ impl Given {
     pub fn settle(&self, base: &FitSettings, inputs: &[String]) -> Result<Settled> {
         let mut all = serde_json::to_value(base).map_err(|e| unwritable(&e))?;
         let mut put = |setting: &Setting, value: Value| {
-            let part = if setting.section.is_empty() { &mut all } else { &mut all[setting.section] };
+            let part =
+                if setting.section.is_empty() { &mut all } else { &mut all[setting.section] };
             part[setting.key] = value;
         };
         for (name, value) in &self.0 {
@@ -158,8 +158,7 @@ impl Given {
                 find("partition").into_iter().for_each(|s| put(s, (*value).into()));
             }
         }
-        let mut settings: FitSettings =
-            serde_json::from_value(all).map_err(|e| unwritable(&e))?;
+        let mut settings: FitSettings = serde_json::from_value(all).map_err(|e| unwritable(&e))?;
         if !self.0.contains_key("threads") {
             settings.sampler.threads = base.sampler.threads;
         }
@@ -182,12 +181,10 @@ impl Given {
                 Only::Always => true,
                 Only::Methods(methods) => methods.contains(&settings.method),
                 Only::Basis(of) => of == basis,
-                Only::Sampler(of) => of == settings.sampler.sampler,
                 Only::Partition(of) => stacked && of == settings.expert.partition,
             };
             if !works && setting.value_in(base) != setting.value_in(settings) {
-                let (method, sampler) = (settings.method, settings.sampler.sampler);
-                out.push(Unused { setting, method, basis, sampler });
+                out.push(Unused { setting, method: settings.method, basis });
             }
         }
         out
@@ -254,12 +251,11 @@ impl FitSettings {
                 Only::Methods(methods) => methods.contains(&self.method),
                 Only::Partition(of) => stacked && of == self.expert.partition,
                 Only::Basis(of) => [of, BasisChoice::Auto].contains(&self.basis),
-                Only::Sampler(of) => of == self.sampler.sampler,
                 Only::Always => true,
             };
             // Beside an open choice of the basis, frequencies would ask for RFF.
-            let asks = ["frequencies", "scheme"].contains(&setting.name)
-                && self.basis != BasisChoice::Rff;
+            let asks =
+                ["frequencies", "scheme"].contains(&setting.name) && self.basis != BasisChoice::Rff;
             let value = match setting.name {
                 "along" => Value::from(name(&self.expert.along)),
                 "expert_inputs" => {

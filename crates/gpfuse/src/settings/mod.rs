@@ -19,7 +19,6 @@ pub(crate) use names::Typed;
 
 use crate::experts::Partition;
 use crate::fit::{BasisChoice, FitSettings};
-use crate::infer::Sampler;
 use crate::model::Method;
 use crate::{Error, Result};
 
@@ -87,10 +86,9 @@ impl Bounds {
                 number >= low && number <= high,
                 format!("{text} is out of range: use {low} to {high}"),
             ),
-            Bounds::Between(low, high) => (
-                number > low && number < high,
-                format!("{text} must lie between {low} and {high}"),
-            ),
+            Bounds::Between(low, high) => {
+                (number > low && number < high, format!("{text} must lie between {low} and {high}"))
+            }
             Bounds::Above(low, high) => (
                 number > low && number <= high,
                 format!("{text} must lie above {low}, up to {high}"),
@@ -109,8 +107,6 @@ pub enum Only {
     Methods(&'static [Method]),
     /// On this basis.
     Basis(BasisChoice),
-    /// With this sampler.
-    Sampler(Sampler),
     /// With experts that differ in this way.
     Partition(Partition),
 }
@@ -286,6 +282,9 @@ impl Setting {
                 refuse("no input: use its name, or its number from 0".into())
             }
             Form::InputLists if !texts(value) => refuse("no list of lists of inputs".into()),
+            Form::Frequencies if !(value.is_array() || value.is_string()) => {
+                refuse("no list of frequencies".into())
+            }
             Form::Priors if !value.is_object() => refuse("no table of prior scales".into()),
             _ => Ok(()),
         }

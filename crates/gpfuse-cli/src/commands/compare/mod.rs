@@ -10,7 +10,7 @@ use anyhow::bail;
 use gpfuse::compare::{Comparison, Contestant, Known, Scored, compare};
 use gpfuse_io::table::Table;
 
-use super::training::{in_table, inputs, omega};
+use super::training::{Methods, in_table, inputs, settled};
 use super::{Outcome, interleave, refuse_unwritable};
 use crate::args::CompareArgs;
 use crate::print;
@@ -19,10 +19,11 @@ use gpfuse_report::figure::{self, Format};
 
 pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     refuse_meaningless(args)?;
-    let mut options = args.options.clone().with_file(args.settings.as_deref())?;
-    options.method = None;
+    let mut given = args.options.with_file(args.settings.as_deref())?;
+    // All methods run: a setting of some of them has its effect there.
+    given.remove("method");
     let inputs = inputs(&args.train, args.inputs.as_deref(), &args.target, |_| false)?;
-    let settings = options.check(&inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    let settings = settled(given, &inputs, Methods::Several)?;
     let figure = match &args.figure {
         Some(path) => {
             let format = Format::of(path)?;
@@ -58,10 +59,10 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
 
 /// What is said about one method means nothing where all of them run.
 fn refuse_meaningless(args: &CompareArgs) -> anyhow::Result<()> {
-    if args.options.method.is_some() {
+    if args.options.given.get("method").is_some() {
         bail!("setting `method`: all methods are compared: choose some with --methods");
     }
-    if args.options.plain.is_some() {
+    if args.options.given.get("plain").is_some() {
         bail!("setting `plain`: both forms of pbhs are compared: choose with --methods");
     }
     if args.train == Path::new("-") && args.test.as_deref() == Some(Path::new("-")) {

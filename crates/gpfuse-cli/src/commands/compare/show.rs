@@ -2,6 +2,7 @@
 
 use gpfuse::compare::{Comparison, Entry, Scored};
 use gpfuse::metrics::LEVELS;
+use gpfuse::settings::Style;
 use serde_json::{Map, Value, json};
 
 use super::doubtful;
@@ -10,9 +11,10 @@ use crate::print;
 /// What a reader should know, on standard error.
 pub(super) fn warn(comparison: &Comparison) {
     for (who, scored) in comparison.scored() {
-        let warnings = scored.convergence.iter().flat_map(|c| &c.warnings);
-        print::warn(&warnings.map(|w| format!("{who}: {w}")).collect::<Vec<_>>());
-        scored.notes.iter().for_each(|note| print::note(&format!("note: {who}: {note}")));
+        let warnings = scored.convergence.iter().flat_map(|c| print::rendered(&c.warnings));
+        print::warn(warnings.map(|w| format!("{who}: {w}")));
+        let notes = print::rendered(&scored.notes);
+        notes.iter().for_each(|note| print::note(&format!("note: {who}: {note}")));
     }
 }
 
@@ -36,7 +38,7 @@ pub(super) fn table(comparison: &Comparison, experts: usize) -> Vec<String> {
     out.extend(legend(comparison, experts));
     for entry in &comparison.entries {
         if let Err(e) = &entry.outcome {
-            out.push(format!("{} failed: {e}", entry.contestant));
+            out.push(format!("{} failed: {}", entry.contestant, e.render(Style::CommandLine)));
         }
     }
     out
@@ -128,7 +130,7 @@ fn entry(entry: &Entry) -> Value {
     let convergence = scored.and_then(|s| s.convergence.as_ref());
     json!({
         "method": entry.contestant,
-        "error": entry.outcome.as_ref().err().map(ToString::to_string),
+        "error": entry.outcome.as_ref().err().map(|e| e.render(Style::CommandLine)),
         "nlpd": scored.map(|s| s.nlpd),
         "difference": scored.and_then(|s| s.difference),
         "crps": scores.map(|s| s.crps),
@@ -138,8 +140,8 @@ fn entry(entry: &Entry) -> Value {
         "khat": scored.and_then(|s| s.trust),
         "converged": convergence.map(|c| c.passed),
         "rhat_max": convergence.and_then(|c| c.rhat_max),
-        "warnings": convergence.map(|c| &c.warnings),
-        "notes": scored.map(|s| &s.notes),
+        "warnings": convergence.map(|c| print::rendered(&c.warnings)),
+        "notes": scored.map(|s| print::rendered(&s.notes)),
         "fit_seconds": scored.map(|s| s.fit_seconds),
         "predict_seconds": scored.map(|s| s.predict_seconds),
     })
