@@ -146,7 +146,7 @@ pub(crate) struct FitArgs {
     /// 1; 0 for the weights), instead of a random division; bhs and pbhs.
     #[arg(long, value_name = "FILE", help_heading = "Data", hide_short_help = true)]
     pub(crate) assign: Option<PathBuf>,
-    /// Settings file (TOML), with the flags from --scaling to --threads as keys; flags win.
+    /// Settings file (TOML), with the flags from --scaling to --combine as keys; flags win.
     ///
     /// Its keys are those flags without the two dashes, and tables [priors.mu], [priors.log_sd] and
     /// [priors.gate] with the prior scales `var` and `ell`, and [priors.calibration] with `scale`,

@@ -294,13 +294,14 @@ impl Setting {
 /// All settings of a fit, in the order in which they are shown.
 pub fn all() -> &'static [Setting] {
     static ALL: LazyLock<Vec<Setting>> = LazyLock::new(|| {
-        let mut all = FitSettings::declared();
-        // The experts follow the method and their number.
-        let at = all.iter().position(|s| s.group != Group::Experts).unwrap_or(0);
-        all.splice(at..at, crate::experts::Settings::declared());
-        let at = all.iter().position(|s| s.name == "scaling").map_or(0, |at| at + 1);
-        all.insert(at, no_scale());
-        all.extend(crate::infer::Settings::declared());
+        let mut all = crate::infer::Settings::declared();
+        all.extend(FitSettings::declared());
+        let mut after = |name: &str, more: Vec<Setting>| {
+            let at = all.iter().position(|s| s.name == name).map_or(0, |at| at + 1);
+            all.splice(at..at, more);
+        };
+        after("experts", crate::experts::Settings::declared());
+        after("scaling", vec![no_scale()]);
         all.sort_by_key(|setting| setting.group as usize);
         all
     });
