@@ -7,7 +7,7 @@ use gpfuse::Error;
 use gpfuse::experts::{self, Partition};
 use gpfuse::fit::{BasisChoice, FitSettings};
 use gpfuse::model::Method;
-use gpfuse::settings::{Bounds, Form, Given, Style, all, find};
+use gpfuse::settings::{Advice, Bounds, Form, Given, Message, Style, all, find};
 use serde_json::{Value, json};
 
 fn inputs(count: usize) -> Vec<String> {
@@ -194,4 +194,60 @@ fn check(path: &Path) {
         });
         assert!(comment || command || styled || !flag, "{}:{}: {line}", path.display(), at + 1);
     }
+}
+
+fn message() -> Message {
+    Message::new("not mixed: try more draws")
+        .advise("warmup", 1000)
+        .advise("draws", 1000)
+        .say(", the Hilbert basis")
+        .advise("basis", "hilbert")
+        .say(" or longer trajectories")
+        .mention("max_depth")
+}
+
+#[test]
+fn advice_is_said_in_three_ways() {
+    let start = "not mixed: try more draws (";
+    let cases = [
+        (
+            Style::CommandLine,
+            "--warmup 1000 --draws 1000), the Hilbert basis (--basis hilbert) or longer \
+             trajectories (--max-depth)",
+        ),
+        (
+            Style::Python,
+            "warmup=1000, draws=1000), the Hilbert basis (basis=\"hilbert\") or longer \
+             trajectories (max_depth)",
+        ),
+        (
+            Style::SettingsFile,
+            "warmup = 1000, draws = 1000), the Hilbert basis (basis = \"hilbert\") or longer \
+             trajectories (max-depth)",
+        ),
+    ];
+    for (style, words) in cases {
+        assert_eq!(message().render(style), format!("{start}{words}"));
+    }
+    let flag = Advice { setting: "rao_blackwell".into(), value: Some(false.into()) };
+    assert_eq!(flag.render(Style::CommandLine), "without --rao-blackwell");
+    assert_eq!(flag.render(Style::Python), "rao_blackwell=False");
+}
+
+#[test]
+fn messages_and_the_texts_of_old_files_are_read() {
+    let text = serde_json::to_string(&message()).unwrap();
+    assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), message());
+    let old: Message = serde_json::from_str("\"use --draws 500\"").unwrap();
+    assert_eq!(old.render(Style::Python), "use --draws 500");
+    let odd: Message =
+        serde_json::from_str(r#"{"text":"é","advice":[{"at":1,"setting":"draws"}]}"#).unwrap();
+    assert_eq!(odd.render(Style::Python), "é (draws)");
+}
+
+#[test]
+fn settings_in_backticks_are_flags_on_the_command_line() {
+    let text = "stretches along an input (`along`), or `x`";
+    assert_eq!(Style::CommandLine.rewrite(text), "stretches along an input (--along), or `x`");
+    assert_eq!(Style::Python.rewrite(text), text);
 }
