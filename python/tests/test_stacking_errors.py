@@ -117,8 +117,8 @@ def test_bad_settings_of_own_experts_are_named():
         ({"partition": "inputs", "expert_inputs": [[0]]}, "1 lists of inputs for 3 experts"),
         ({"hold_out": 1.0}, "hold_out"),
         ({"partition": "halves"}, "^setting `partition`: `halves` is unknown: use one of `random`"),
-        ({"expert_kernel": "linear"}, "^setting `expert_kernel`: `linear` is unknown: use one of `rbf`"),
-        ({"expert_objective": "loo"}, "^setting `expert_objective`: `loo` is unknown: use one of .*`map`"),
+        ({"expert_kernel": "linear"}, "^setting `expert_kernel`: `linear` is unknown"),
+        ({"expert_objective": "loo"}, "^setting `expert_objective`: `loo` is unknown"),
         ({"expert_inputs": [[0]] * 3}, r'make them so \(partition="inputs"\)'),
     ]:
         with pytest.raises(ValueError, match=words):

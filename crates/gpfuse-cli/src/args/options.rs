@@ -61,7 +61,7 @@ macro_rules! flags_of {
     ($type:ident, $settings:expr, $defaults:expr) => {
         impl Args for $type {
             fn augment_args(command: Command) -> Command {
-                let defaults = $defaults;
+                let defaults = serde_json::to_value($defaults).unwrap_or_default();
                 $settings.fold(command, |command, setting| match flag(setting, &defaults) {
                     Some(flag) => command.arg(flag),
                     None => command,
@@ -96,7 +96,7 @@ flags_of!(
 );
 
 /// The flag of a setting; there is none for what only the settings file has.
-fn flag(setting: &'static Setting, defaults: &FitSettings) -> Option<Arg> {
+fn flag(setting: &'static Setting, defaults: &serde_json::Value) -> Option<Arg> {
     let heading = match setting.group {
         Group::Data => "Data",
         Group::Experts => "Experts",

@@ -242,14 +242,18 @@ impl Setting {
 
     /// Its value in some settings, as in files; null where there is none.
     pub fn value_in(&self, settings: &FitSettings) -> Value {
-        let all = serde_json::to_value(settings).unwrap_or_default();
-        let part = if self.section.is_empty() { &all } else { &all[self.section] };
+        self.value_of(&serde_json::to_value(settings).unwrap_or_default())
+    }
+
+    /// Its value in settings that are written already.
+    pub fn value_of(&self, written: &Value) -> Value {
+        let part = if self.section.is_empty() { written } else { &written[self.section] };
         part[self.key].clone()
     }
 
-    /// What it is where nothing is said, in words.
-    pub fn default_words(&self, settings: &FitSettings) -> String {
-        match self.value_in(settings) {
+    /// What it is in `written` settings where nothing is given, in words.
+    pub fn default_words(&self, written: &Value) -> String {
+        match self.value_of(written) {
             _ if !self.unless_given.is_empty() => self.unless_given.into(),
             Value::String(word) => word,
             value => value.to_string().trim_end_matches(".0").into(),
