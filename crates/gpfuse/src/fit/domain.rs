@@ -60,11 +60,13 @@ impl Fitted {
         let first = outside.first()? + 1;
         let words = format!(
             "{} of {} rows (first: row {first}) lie near the wall of the Hilbert basis' box, more than \
-             half the way from the data's edge to it, or beyond it: predictions fall to the prior \
-             towards the wall and mean nothing beyond. Fit on a wider range, with a larger box",
+             half the way from the data to it, or beyond it, where predictions fall to the prior or \
+             mean nothing: fit on a wider range, with a larger box",
             outside.len(),
             x.len() / self.scaler.inputs.len()
         );
-        Some(Message::new(words).mention("box").say(" or on another basis").advise("basis", "rff"))
+        let larger = (2.0 * self.settings.box_factor).min(100.0);
+        let words = Message::new(words).advise("box", larger);
+        Some(words.say(" or on another basis").advise("basis", "rff"))
     }
 }
