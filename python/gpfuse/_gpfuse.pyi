@@ -15,10 +15,11 @@ __all__ = [
     "__version__",
     "compare",
     "contestants",
-    "defaults",
     "fit",
     "rules",
+    "settings",
     "simulate",
+    "unused",
 ]
 
 __version__: str
@@ -56,7 +57,7 @@ class Model:
     def rows(self) -> list[int]: ...
     @property
     def draws(self) -> tuple[int, int]: ...
-    def outside(self, x: _Array) -> list[int]: ...
+    def outside(self, x: _Array) -> str | None: ...
     def predict(
         self,
         x: _Array,
@@ -74,7 +75,8 @@ class Model:
         sd: _Array | None = None,
     ) -> list[_Array]: ...
 
-def defaults() -> tuple[str, str]: ...
+def settings() -> tuple[str, str]: ...
+def unused(given: str, inputs: Sequence[str]) -> list[str]: ...
 def fit(
     x: _Array,
     y: _Array,

@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from . import _gpfuse
 from .distribution import Distribution
 from .engine import omega_of, seed_of, threads_of, to_json
-from .errors import Interrupted, in_python, spoken, warn_convergence
+from .errors import Interrupted, warn_convergence, warn_unused
 from .progress import Bars, wanted
 from .rows import new_rows, numbered, refuse_other_order, training_rows
 from .scores import Scores
+from .settings import FIT, described, given
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -27,70 +28,12 @@ if TYPE_CHECKING:
 
 _Array = NDArray[np.float64]
 
-# The settings by their place in the engine's settings; the names are the same.
-_TOP = (
-    "experts",
-    "plain",
-    "basis",
-    "frequencies",
-    "scheme",
-    "size",
-    "box",
-    "kernel",
-    "normalise",
-    "density",
-    "scaling",
-    "priors",
-    "combine",
-)
-_SAMPLER = (
-    "sampler",
-    "metric",
-    "chains",
-    "warmup",
-    "draws",
-    "max_depth",
-    "hmc_depth",
-    "target_accept",
-    "start",
-    "candidates",
-    "start_steps",
-)
-
-
-_SHARED = """basis : "auto", "hilbert", "rff" or "exact"
-        What stands for the GPs: a fixed Hilbert-space basis (up to three inputs), random Fourier
-        features, or for few rows nothing. "auto" is "rff" if `frequencies` or `omega` is given,
-        "hilbert" for one or two inputs, and beyond "rff", or for the weights of at most 128 rows
-        in `BHS` and `PBHS` "exact".
-    frequencies, scheme, omega : int, str, array of shape (frequencies, inputs)
-        RFF: how many frequencies (30), how they are drawn ("iid", "orthogonal" or "quasi"), or
-        the base frequencies themselves.
-    size, box : int, float
-        Hilbert: functions per input, chosen from the data if not given, and the half-width of the
-        box in half-ranges of the data.
-    kernel : "rbf", "matern12", "matern32" or "matern52"
-    scaling : "standard", "unit" or "none"
-        How data are scaled before the fit. Predictions are in the units of `y`.
-    priors : dict, optional
-        Prior scales, such as ``{"mu": {"ell": 2.0}}``.
-    sampler : "nuts", "hmc" or "map"
-        "map" is the posterior mode as a single draw.
-    metric : "diagonal" or "low-rank"
-    chains, warmup, draws : int
-        Chains, and per chain the draws that adapt the sampler and those that are kept.
-    max_depth, hmc_depth : int
-        Trajectories have at most (NUTS) or exactly (HMC) 2^depth - 1 steps.
-    target_accept : float
-    start : "auto", "prior", "map", "pilot" or "data"
-        Where chains start; `candidates` points are tried for each, improved by `start_steps` steps.
-    combine : "auto", "equal" or "stack"
-        Whether chains are weighed by how well they predict rows left out; "auto" where that is
-        sure to help.
-    random_state : int, RandomState, Generator or None
+_MORE = """random_state : int, RandomState, Generator or None
         An int is the seed of the command line: it gives the same draws.
     threads : int, optional
         All cores if not given. The result does not depend on it.
+    n_jobs : int, optional
+        Another name for `threads`, as scikit-learn has it: -1 is all cores, -2 all but one.
     progress : bool, optional
         Bars on a terminal and in notebooks if not given.
 
@@ -131,6 +74,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     combine: str = "auto"
     random_state: Any = None
     threads: int | None = None
+    n_jobs: int | None = None
     progress: bool | None = None
 
     _method: ClassVar[str]
@@ -141,34 +85,28 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__doc__ = (cls.__doc__ or "").replace("{shared}", _SHARED)
+        names = {name for kind in cls.__mro__ for name in getattr(kind, "__annotations__", ())}
+        words = f"{described(names)}\n    {_MORE}"
+        cls.__doc__ = (cls.__doc__ or "").replace("{settings}", words)
 
     # ---- fit
 
-    def _settings(self) -> dict[str, Any]:
-        """The settings as the engine wants them; what is None is the engine's own choice."""
-        own = self.get_params(deep=False)
-        given = {name: own[name] for name in _TOP if own.get(name) is not None}
-        sampler = {name: own[name] for name in _SAMPLER if own[name] is not None}
+    def _given(self) -> dict[str, Any]:
+        """What the engine is told, by name; the rest is its own choice."""
+        found = given(self) | {"method": self._method, "seed": seed_of(self.random_state)}
         if self.omega is not None:
-            given["omega"] = omega_of(self.omega, self.n_features_in_)
-        if self.basis == "auto" and (self.frequencies is not None or self.omega is not None):
-            given["basis"] = "rff"
-        sampler["threads"] = threads_of(self.threads)
-        sampler["seed"] = seed_of(self.random_state)
-        return given | {"method": self._method, "sampler": sampler}
+            found["omega"] = omega_of(self.omega, self.n_features_in_)
+        return found | {"threads": threads_of(self.threads, self.n_jobs)}
 
     @classmethod
     def _parameters(cls, settings: dict[str, Any], inputs: int) -> dict[str, Any]:
         """The constructor's parameters that give these settings of the engine."""
-        known = set(cls._get_param_names())
-        own = {name: settings[name] for name in _TOP if name in known}
-        own |= {name: settings["sampler"][name] for name in _SAMPLER}
-        if settings.get("omega") is not None:
-            own["omega"] = np.reshape(settings["omega"], (-1, inputs))
+        own = {name: settings[name] for name in cls._get_param_names() if name in settings}
+        if own["omega"] is not None:
+            own["omega"] = np.reshape(own["omega"], (-1, inputs))
         if own["basis"] != "rff":
             own["frequencies"] = None
-        return own | {"random_state": settings["sampler"]["seed"]}
+        return own | {"threads": None, "random_state": settings["seed"]}
 
     def _training(self, X: Any, y: Any) -> tuple[_Array, _Array]:
         """Checked rows; the names of the columns are noted on the way."""
@@ -186,15 +124,26 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_other_order(X, self.model_.inputs)
         return new_rows(self, X)
 
-    def _infer(self, X: _Array, y: _Array, target: str, more: Any = None, **given: Any) -> Self:
-        """Sample the posterior with `more` settings; `given` goes to the engine as it is."""
+    def _infer(
+        self,
+        X: _Array,
+        y: _Array,
+        target: str,
+        more: dict[str, Any] | None = None,
+        **experts: Any,
+    ) -> Self:
+        """Sample the posterior with `more` settings; `experts` go to the engine as they are."""
         names = getattr(self, "feature_names_in_", None)
         inputs = numbered(X.shape[1]) if names is None else list(names)
-        settings = to_json(self._settings() | (more or {}))
+        found = self._given()
+        if experts:
+            # How experts are made has no part in it.
+            found = {name: found[name] for name in found if FIT[name]["section"] != "expert"}
+        warn_unused(_gpfuse.unused(to_json(found), inputs), stacklevel=3)
+        settings = to_json(found | (more or {}))
         bars = Bars(type(self).__name__) if wanted(self.progress) else None
         try:
-            with in_python():
-                model, stopped = _gpfuse.fit(X, y, settings, inputs, target, progress=bars, **given)
+            model, stopped = _gpfuse.fit(X, y, settings, inputs, target, progress=bars, **experts)
         finally:
             if bars is not None:
                 bars.close()
@@ -218,7 +167,6 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """How the chains went: R-hat, effective sample sizes, divergences, warnings in words."""
         check_is_fitted(self)
         found: dict[str, Any] = json.loads(self.model_.diagnostics)
-        found["warnings"] = [spoken(words) for words in found["warnings"]]
         return found
 
     @property
@@ -238,16 +186,10 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Distribution:
         rows = self._new_rows(X)
         said = self._experts_at(X, mean, std)
-        threads = threads_of(self.threads)
-        with in_python():
-            found = self.model_.predict(rows, threads, rao_blackwell=rao_blackwell, **said)
+        threads = threads_of(self.threads, self.n_jobs)
+        found = self.model_.predict(rows, threads, rao_blackwell=rao_blackwell, **said)
         if outside := self.model_.outside(rows):
-            warnings.warn(
-                f"{len(outside)} of {len(rows)} rows (first: row {outside[0] + 1}) lie near the "
-                "wall of the Hilbert basis' box or beyond it, where predictions fall to the prior "
-                'or mean nothing: fit on a wider range, with a larger box, or with basis="rff"',
-                stacklevel=3,
-            )
+            warnings.warn(outside, stacklevel=3)
         return Distribution(found)
 
     def _weigh(self, X: Any, level: float, mean: Any = None, std: Any = None) -> Weights:
@@ -255,7 +197,8 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not 0 < level < 1:
             raise ValueError(f"level: {level} is out of range: use a number between 0 and 1")
         said = self._experts_at(X, mean, std)
-        found = self.model_.weigh(rows, float(level), threads_of(self.threads), **said)
+        threads = threads_of(self.threads, self.n_jobs)
+        found = self.model_.weigh(rows, float(level), threads, **said)
         mean, low, high, expert_mean, expert_std = found
         names = self.model_.experts
         return Weights(names, mean, low, high, expert_mean, expert_std, float(level))

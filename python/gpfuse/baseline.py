@@ -59,12 +59,16 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     rule : str
         One of `gf.RULES`.
-    {experts}
+    {estimators}
+    hold_out : float
+        The share of the rows from which the fusion is learned, where experts are trained here.
     experts : int
         How many exact GPs to train as experts, where none are given.
     random_state : int, RandomState, Generator or None
     threads : int, optional
         All cores if not given. The result does not depend on it.
+    n_jobs : int, optional
+        Another name for `threads`, as scikit-learn has it: -1 is all cores.
 
     Attributes
     ----------
@@ -84,6 +88,7 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     experts: int = 3
     random_state: Any = None
     threads: int | None = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, *, mean: Any = None, std: Any = None) -> Self:
         """Learn what the rule has to learn.
@@ -132,8 +137,9 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "more: use fewer experts or a smaller hold_out"
             )
         shuffled = np.random.default_rng([seed, 1]).permutation(own)
+        threads = threads_of(self.threads, self.n_jobs)
         self.experts_ = [
-            (str(k + 1), GP(random_state=seed, threads=self.threads).fit(rows[each], y[each]))
+            (str(k + 1), GP(random_state=seed, threads=threads).fit(rows[each], y[each]))
             for k, each in enumerate(np.array_split(shuffled, self.experts))
         ]
         return Gathered(held, ask(self.experts_, rows[held], len(held), held.tolist()))
@@ -160,7 +166,7 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rows = new_rows(self, X)
         # Experts of our own were trained on plain rows.
         said = self._said(rows if self.estimators is None else X, rows, mean, std, self.names_)
-        fused = self.learned_.fuse(said.mean, said.std, threads_of(self.threads))
+        fused = self.learned_.fuse(said.mean, said.std, threads_of(self.threads, self.n_jobs))
         return Distribution(fused)
 
     def predict_dist(self, X: Any, *, mean: Any = None, std: Any = None) -> Distribution:

@@ -30,14 +30,20 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def threads_of(asked: int | None) -> int:
-    """As many as asked for, else one for each core that this process may use."""
-    if asked is not None:
-        if isinstance(asked, bool) or not isinstance(asked, Integral) or asked < 1:
-            raise ValueError(f"threads: {asked!r} is no number of threads: use 1 or more, or None")
-        return int(asked)
+def threads_of(threads: int | None, n_jobs: int | None = None) -> int:
+    """As many as asked for by either name, else one for each core that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    if threads is not None and n_jobs is not None:
+        raise ValueError("threads, n_jobs: two names for one number: give one of them")
+    name, asked = ("threads", threads) if n_jobs is None else ("n_jobs", n_jobs)
+    if asked is None:
+        return cores
+    least = 1 if name == "threads" else -cores
+    if isinstance(asked, bool) or not isinstance(asked, Integral) or asked < least or asked == 0:
+        use = "1 or more, or None" if name == "threads" else "1 or more, -1 for all cores, or None"
+        raise ValueError(f"{name}: {asked!r} is no number of threads: use {use}")
+    return int(asked) if asked > 0 else cores + 1 + int(asked)
 
 
 def to_json(settings: dict[str, Any]) -> str:
@@ -55,16 +61,11 @@ def to_json(settings: dict[str, Any]) -> str:
         raise ValueError(f"{name}: {value} is no finite number: use one") from None
 
 
-# Where the engine keeps settings that Python has under their own names.
-_SECTIONS = ("sampler", "expert", "fixed")
-
-
 def _not_finite(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
     """Numbers that are not finite, each with the name of its setting."""
     if isinstance(value, dict):
         for key, own in value.items():
-            within = name if key in _SECTIONS else f"{name}.{key}".lstrip(".")
-            yield from _not_finite(own, within)
+            yield from _not_finite(own, f"{name}.{key}".lstrip("."))
     elif isinstance(value, list | tuple | np.ndarray):
         for own in np.ravel(np.asarray(value, dtype=object)):
             yield from _not_finite(own, name)

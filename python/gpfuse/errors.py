@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -35,32 +34,6 @@ class Interrupted(KeyboardInterrupt):
         return type(self), (*self.args, self.estimator)
 
 
-def spoken(words: str) -> str:
-    """Advice of the command line in the words of Python: `--max-depth 12` is `max_depth=12`."""
-    value = r"[0-9][0-9.]*[0-9]|[0-9]|(?:hilbert|rff|exact|nuts|stack|auto|plain|inputs|none)\b"
-    flag = re.compile(rf"--([a-z]+(?:-[a-z]+)*)(?: ({value}))?( (?=--))?")
-
-    def parameter(found: re.Match[str]) -> str:
-        name, value = found[1].replace("-", "_"), found[2]
-        if value is not None and not value[0].isdigit():
-            value = f'"{value}"'
-        return (name if value is None else f"{name}={value}") + (", " if found[3] else "")
-
-    return flag.sub(parameter, words)
-
-
-@contextmanager
-def in_python() -> Iterator[None]:
-    """Errors of the engine that speak of options of the command line are put in Python's words."""
-    try:
-        yield
-    except ValueError as error:
-        words = spoken(str(error))
-        if words == str(error):
-            raise
-        raise ValueError(words) from None
-
-
 # Filters of the warnings module belong to all threads; this belongs to one.
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 
@@ -78,4 +51,10 @@ def without_warnings() -> Iterator[None]:
 def warn_convergence(messages: Iterable[str], stacklevel: int) -> None:
     """One warning per message, at the line that called the fit."""
     for message in () if _silent.get() else messages:
-        warnings.warn(spoken(message), ConvergenceWarning, stacklevel=stacklevel + 1)
+        warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+
+
+def warn_unused(messages: Iterable[str], stacklevel: int) -> None:
+    """One warning for each parameter without effect, at the line that called the fit."""
+    for message in messages:
+        warnings.warn(message, UserWarning, stacklevel=stacklevel + 1)

@@ -16,7 +16,7 @@ from .scores import Scores
 
 _Array = NDArray[np.float64]
 
-_EXPERTS = """estimators : list, optional
+_ESTIMATORS = """estimators : list, optional
         The experts: regressors whose `predict` takes `return_std=True`, callables
         ``X -> (mean, std)``, objects with ``submit(X)`` that returns a Future of such a pair, or
         pairs of a name and one of these. The standard deviations are those of a new observation,
@@ -26,12 +26,10 @@ _EXPERTS = """estimators : list, optional
         `cross_val_score`, makes fitted regressors unfitted: wrap them in
         `sklearn.frozen.FrozenEstimator` to keep them as they are. A fitted regressor is known by
         attributes that end in an underscore, as scikit-learn's have; one without them would be
-        fitted again: freeze it, or give its predictions as a callable.
-    hold_out : float
-        The share of the rows from which the fusion is learned, where experts are trained here.
-        They are drawn at random, and no expert sees them. Where all experts are trained already,
-        or `mean` and `std` are given to `fit`, it is learned from all rows, which then must not
-        have trained the experts."""
+        fitted again: freeze it, or give its predictions as a callable. Where experts are trained
+        here, rows for the fusion are drawn at random (`hold_out`), and no expert sees them. Where
+        all are trained already, or `mean` and `std` are given to `fit`, the fusion is learned from
+        all rows, which then must not have trained the experts."""
 
 
 class Gathered(NamedTuple):
@@ -51,7 +49,7 @@ class Fused:
     experts_: Experts
 
     def __init_subclass__(cls, **options: Any) -> None:
-        cls.__doc__ = (cls.__doc__ or "").replace("{experts}", _EXPERTS)
+        cls.__doc__ = (cls.__doc__ or "").replace("{estimators}", _ESTIMATORS)
         super().__init_subclass__(**options)
 
     # ---- where experts come from

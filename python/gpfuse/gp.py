@@ -16,6 +16,7 @@ from .distribution import Distribution
 from .engine import seed_of, threads_of, to_json
 from .rows import new_rows, training_rows
 from .scores import Scores
+from .settings import OF_GP, described
 
 _Array = NDArray[np.float64]
 
@@ -29,17 +30,12 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernel : "rbf", "matern12", "matern32" or "matern52"
-    objective : "map" or "marginal-likelihood"
-        What the hyperparameters make large; "map" adds weak priors in units of the data's own
-        scales, so that few rows with many inputs are not over-fitted.
-    mean : float, optional
-        The constant mean m; learned if not given.
-    starts, steps : int
-        Starts that are climbed from, and steps of a climb, at most.
+    {settings}
     random_state : int, RandomState, Generator or None
     threads : int, optional
         All cores if not given. The result does not depend on it.
+    n_jobs : int, optional
+        Another name for `threads`, as scikit-learn has it: -1 is all cores.
 
     Attributes
     ----------
@@ -54,6 +50,7 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     steps: int = 200
     random_state: Any = None
     threads: int | None = None
+    n_jobs: int | None = None
 
     if TYPE_CHECKING:
         gp_: _gpfuse.Gp = field(init=False)
@@ -78,7 +75,7 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             "steps": self.steps,
             "seed": seed_of(self.random_state),
         }
-        return to_json(settings | {"threads": threads_of(self.threads)})
+        return to_json(settings | {"threads": threads_of(self.threads, self.n_jobs)})
 
     @property
     def hyper_(self) -> dict[str, Any]:
@@ -108,7 +105,8 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict_dist(self, X: Any) -> Distribution:
         """The predictive distribution at each row of `X`: a normal one."""
         mean, std = self._moments(X, True)
-        return Distribution(_gpfuse.Predictive.normal(mean, std, threads_of(self.threads)))
+        threads = threads_of(self.threads, self.n_jobs)
+        return Distribution(_gpfuse.Predictive.normal(mean, std, threads))
 
     def evaluate(self, X: Any, y: ArrayLike) -> Scores:
         """All scores of the predictions at `X` against `y`."""
@@ -118,3 +116,6 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Mean and standard deviation of each training target, given all the others."""
         check_is_fitted(self)
         return self.gp_.leave_one_out()
+
+
+GP.__doc__ = (GP.__doc__ or "").replace("{settings}", described(OF_GP, OF_GP))

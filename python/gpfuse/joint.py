@@ -30,9 +30,7 @@ class MoGPE(Joint):
 
     Parameters
     ----------
-    experts : int
-        How many experts.
-    {shared}
+    {settings}
     """
 
     experts: int = 3
@@ -52,14 +50,7 @@ class PoGPE(Joint):
 
     Parameters
     ----------
-    experts : int
-        How many experts.
-    normalise : bool
-        Whether the weights sum to one at each input.
-    density : "auto", "plain" or "collapsed"
-        Which density is sampled: of all parameters, or with the coefficients of the experts'
-        means integrated out. The posterior is the same.
-    {shared}
+    {settings}
     """
 
     experts: int = 3
@@ -77,10 +68,7 @@ class HetGP(Joint):
 
     Parameters
     ----------
-    density : "auto", "plain" or "collapsed"
-        Which density is sampled: of all parameters, or with the coefficients of the mean
-        integrated out. The posterior is the same.
-    {shared}
+    {settings}
     """
 
     density: str = "auto"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -14,32 +13,9 @@ from .base import Sampled, name_of_target
 from .distribution import Distribution
 from .engine import seed_of
 from .fused import Fused, refuse_own
-from .rows import numbered
 from .weights import Weights
 
 _Array = NDArray[np.float64]
-
-_OWN = """experts : int
-        How many exact GPs to train as experts, where none are given.
-    partition : "random", "kmeans", "contiguous", "kernels" or "inputs"
-        How these differ: in their rows (random ones, a cluster, a stretch along an input), in
-        their kernels, or in their inputs.
-    along : int or str
-        Stretches: the input that they follow, by number or name.
-    expert_kernel : "rbf", "matern12", "matern32" or "matern52", optional
-        The kernel of these GPs; if not given, the better one of "rbf" and "matern52".
-    expert_objective : "map" or "marginal-likelihood"
-        What their hyperparameters make large.
-    expert_inputs : list of lists of int or str, optional
-        Own inputs: those of each expert, by number or name."""
-
-
-# The engine calls them otherwise, and would blame settings of the weights.
-_CHOICES = {
-    "partition": ("random", "kmeans", "contiguous", "kernels", "inputs"),
-    "expert_kernel": ("rbf", "matern12", "matern32", "matern52"),
-    "expert_objective": ("map", "marginal-likelihood"),
-}
 
 
 @dataclass(eq=False, repr=False)
@@ -55,10 +31,6 @@ class Stacking(Fused, Sampled):
     expert_objective: str = "map"
     expert_inputs: Sequence[Sequence[int | str]] | None = None
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        cls.__doc__ = (cls.__doc__ or "").replace("{own}", _OWN)
-        super().__init_subclass__(**options)
-
     def fit(self, X: Any, y: Any, *, mean: Any = None, std: Any = None) -> Self:
         """Sample the posterior of the weights.
 
@@ -73,8 +45,7 @@ class Stacking(Fused, Sampled):
         rows, target = self._training(X, y)
         self._forget()
         if self.estimators is None and mean is None and std is None:
-            more = {"expert": self._expert_settings()}
-            return self._infer(rows, target, name_of_target(y), more)
+            return self._infer(rows, target, name_of_target(y))
         seed = seed_of(self.random_state)
         own, said = self._gather(X, rows, target, mean, std, seed)
         refuse_constant(target, own)
@@ -88,47 +59,10 @@ class Stacking(Fused, Sampled):
             **said.for_engine(),
         )
 
-    def _expert_settings(self) -> dict[str, Any]:
-        """How the engine makes experts."""
-        for name, values in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in values and not (given is None and name == "expert_kernel"):
-                known = ", ".join(f'"{value}"' for value in values)
-                raise ValueError(f"{name}: there is no {given!r}: use one of {known}")
-        lists = self.expert_inputs or []
-        return {
-            "partition": self.partition,
-            "along": self._column("along", self.along),
-            "hold_out": self.hold_out,
-            "kernel": self.expert_kernel,
-            "objective": self.expert_objective,
-            "inputs": [[self._column("expert_inputs", i) for i in own] for own in lists],
-        }
-
-    def _column(self, what: str, column: int | str) -> int:
-        """The number of an input."""
-        names = list(getattr(self, "feature_names_in_", numbered(self.n_features_in_)))
-        if isinstance(column, str):
-            if column not in names:
-                there = ", ".join(names)
-                raise ValueError(f"{what}: there is no column `{column}`: the columns are {there}")
-            return names.index(column)
-        number = operator.index(column)
-        if not 0 <= number < len(names):
-            raise ValueError(f"{what}: there is no input {number}: use 0 to {len(names) - 1}")
-        return number
-
     @classmethod
     def _parameters(cls, settings: dict[str, Any], inputs: int) -> dict[str, Any]:
-        own = settings["expert"]
-        return super()._parameters(settings, inputs) | {
-            "partition": own["partition"],
-            "along": own["along"],
-            "hold_out": own["hold_out"],
-            "expert_kernel": own["kernel"],
-            "expert_objective": own["objective"],
-            "expert_inputs": own["inputs"] or None,
-        }
+        own = super()._parameters(settings, inputs)
+        return own | {"expert_inputs": own["expert_inputs"] or None}
 
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
         if not self.model_.needs_predictions:
@@ -186,9 +120,8 @@ class BHS(Stacking):
 
     Parameters
     ----------
-    {experts}
-    {own}
-    {shared}
+    {estimators}
+    {settings}
     experts_ : list of pairs of a name and an expert
         The experts, trained; only with `estimators`.
     weight_rows_ : array of int
@@ -214,13 +147,8 @@ class PBHS(Stacking):
 
     Parameters
     ----------
-    {experts}
-    {own}
-    plain : bool
-        The product as it stands above, without what makes it robust.
-    normalise : bool
-        Whether the weights sum to one at each input.
-    {shared}
+    {estimators}
+    {settings}
     experts_ : list of pairs of a name and an expert
         The experts, trained; only with `estimators`.
     weight_rows_ : array of int

@@ -112,14 +112,14 @@ def test_predictions_where_they_do_not_belong_are_refused():
 def test_bad_settings_of_own_experts_are_named():
     X, y = rows()
     for wrong, words in [
-        ({"along": "depth"}, "along: there is no column `depth`: the columns are x0"),
-        ({"along": 1}, "along: there is no input 1"),
+        ({"along": "depth"}, "setting `along`: there is no input `depth`: use `x0`"),
+        ({"along": 1}, "setting `along`: there is no input 1"),
         ({"partition": "inputs", "expert_inputs": [[0]]}, "1 lists of inputs for 3 experts"),
         ({"hold_out": 1.0}, "hold_out"),
-        ({"partition": "halves"}, "^partition: there is no 'halves': use one of \"random\""),
-        ({"expert_kernel": "linear"}, "^expert_kernel: there is no 'linear': use one of \"rbf\""),
-        ({"expert_objective": "loo"}, "^expert_objective: there is no 'loo': use one of \"map\""),
-        ({"expert_inputs": [[0]] * 3}, 'use partition="inputs"'),
+        ({"partition": "halves"}, "^setting `partition`: `halves` is unknown: use one of `random`"),
+        ({"expert_kernel": "linear"}, "^setting `expert_kernel`: `linear` is unknown"),
+        ({"expert_objective": "loo"}, "^setting `expert_objective`: `loo` is unknown"),
+        ({"expert_inputs": [[0]] * 3}, r'make them so \(partition="inputs"\)'),
     ]:
         with pytest.raises(ValueError, match=words):
             gf.PBHS(**wrong, **FAST).fit(X, y)

@@ -13,7 +13,7 @@ use gpfuse::math::simd::Level;
 use options::{KERNELS, named};
 
 pub(crate) use compare::CompareArgs;
-pub(crate) use options::FitOptions;
+pub(crate) use options::{FitOptions, read};
 pub(crate) use sbc::SbcArgs;
 pub(crate) use sweep::{PaperArgs, RunArgs, SweepArgs};
 
@@ -53,8 +53,8 @@ pub(crate) enum Command {
     Fit(Box<FitArgs>),
     /// Learn weights for experts made anywhere: a table with their predictions.
     #[command(allow_negative_numbers = true)]
-    #[command(mut_args(StackArgs::shown))]
-    Stack(Box<StackArgs>),
+    #[command(mut_args(FitArgs::stacked))]
+    Stack(Box<FitArgs>),
     /// Compare every method and fusion rule on the same rows.
     #[command(allow_negative_numbers = true)]
     #[command(mut_arg("method", |a| a.hide(true)), mut_arg("plain", |a| a.hide(true)))]
@@ -137,79 +137,70 @@ pub(crate) struct FitArgs {
     /// Table with a header: .csv, .csv.gz, .tsv or .parquet (`-` for CSV on standard input).
     pub(crate) data: PathBuf,
     /// Column to predict.
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub(crate) target: String,
     /// Input columns, separated by commas [default: all but the target].
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
     pub(crate) inputs: Option<Vec<String>>,
-    /// Model file to write [default: the table's name with .nc].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
     /// Table that says which rows (column `row`, from 1) train which expert (column `expert`, from
     /// 1; 0 for the weights), instead of a random division; bhs and pbhs.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data", hide_short_help = true)]
     pub(crate) assign: Option<PathBuf>,
+    /// Settings file (TOML), with the flags from --scaling to --combine as keys; flags win.
+    ///
+    /// Its keys are those flags without the two dashes, and tables [priors.mu], [priors.log_sd] and
+    /// [priors.gate] with the prior scales `var` and `ell`, and [priors.calibration] with `scale`,
+    /// `floor`, `tail`, `blend` and `temper`. Flags given here win.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    pub(crate) settings: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) options: FitOptions,
-    /// Settings file (TOML). Its keys are the flags from --method to --threads, without the two
-    /// dashes, and tables [priors.mu], [priors.log_sd] and [priors.gate] with the prior scales
-    /// `var` and `ell`, and [priors.calibration] with `scale`, `floor`, `tail`, `blend` and
-    /// `temper`; flags given here win.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) settings: Option<PathBuf>,
-    /// Folder that keeps what is finished as the fit goes: after a kill, the same command goes on from
-    /// there and ends in the same model file. It is removed at the end.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) checkpoint: Option<PathBuf>,
-    /// Exit with code 3 where the diagnostics do not pass.
-    #[arg(long)]
-    pub(crate) strict: bool,
-    /// Print the summary as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StackArgs {
-    /// Table with the inputs, the target, and columns `mean_NAME` and `sd_NAME` for each expert;
-    /// the sd includes the noise. No expert may have been trained on these rows.
-    pub(crate) data: PathBuf,
-    /// Column to predict.
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) target: String,
-    /// Input columns that the weights depend on, separated by commas [default: all but the target
-    /// and the experts].
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    pub(crate) inputs: Option<Vec<String>>,
     /// Model file to write [default: the table's name with .nc].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) options: FitOptions,
-    /// Settings file (TOML), as for `gpfuse fit`; flags given here win.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) settings: Option<PathBuf>,
-    /// Folder that keeps what is finished as the fit goes: after a kill, the same command goes on from
-    /// there and ends in the same model file. It is removed at the end.
-    #[arg(long, value_name = "FOLDER")]
+    /// Folder that keeps what is finished, so that a killed fit goes on.
+    ///
+    /// After a kill, the same command goes on from there and ends in the same model file. The folder
+    /// is removed at the end.
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Exit with code 3 where the diagnostics do not pass.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) strict: bool,
     /// Print the summary as JSON.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
-impl StackArgs {
-    /// Hide the options that say how experts are made or learned: here they are given.
-    fn shown(arg: Arg) -> Arg {
-        let made = ["experts", "partition", "along", "hold_out", "density"]
-            .contains(&arg.get_id().as_str())
-            || arg.get_id().as_str().starts_with("expert_");
-        arg.hide(made)
+impl FitArgs {
+    /// The flags of `stack`: its experts are given, and its table has them.
+    fn stacked(arg: Arg) -> Arg {
+        let data = "Table with the inputs, the target, and columns `mean_NAME` and `sd_NAME` for each \
+                    expert; the sd includes the noise. No expert may have been trained on these rows";
+        let inputs = "Input columns that the weights depend on, separated by commas [default: all but \
+                      the target and the experts]";
+        match arg.get_id().as_str() {
+            "data" => arg.help(data),
+            "inputs" => arg.help(inputs),
+            "assign" | "density" => arg.hide(true),
+            name => {
+                let made = MAKE_EXPERTS.contains(&name);
+                arg.hide(made)
+            }
+        }
     }
 }
+
+/// The settings that say how experts are made.
+pub(crate) const MAKE_EXPERTS: [&str; 7] = [
+    "experts",
+    "partition",
+    "along",
+    "expert_inputs",
+    "hold_out",
+    "expert_kernel",
+    "expert_objective",
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct PredictArgs {

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use gpfuse::settings::Style;
 
 fn main() -> ExitCode {
     #[cfg(unix)]
@@ -28,15 +29,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Settings are called as they are typed.
+/// Settings are called, and advice is given, as they are typed.
 pub(crate) fn message(error: &anyhow::Error) -> String {
-    let text = match error.downcast_ref::<gpfuse::Error>() {
-        Some(gpfuse::Error::Setting { name, problem }) => {
-            format!("setting `{}`: {problem}", name.replace('_', "-"))
-        }
-        _ => format!("{error:#}"),
-    };
-    gpfuse::in_one_line(&text)
+    let words = error.chain().map(|cause| match cause.downcast_ref::<gpfuse::Error>() {
+        Some(error) => error.render(Style::CommandLine),
+        None => cause.to_string(),
+    });
+    gpfuse::in_one_line(&words.collect::<Vec<_>>().join(": "))
 }
 
 /// Help and version as clap has them; an error in one line, as all errors are.

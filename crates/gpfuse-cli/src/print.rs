@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use gpfuse::diagnose::{ChainWeights, Diagnostics};
 use gpfuse::metrics::{LEVELS, Score, Scores};
+use gpfuse::settings::{Message, Style};
 use serde::Serialize;
 
 /// Print lines to standard output; a reader that has left is no error.
@@ -171,6 +172,18 @@ pub(crate) fn note(line: &str) {
 }
 
 /// Warnings go to standard error.
-pub(crate) fn warn(warnings: &[String]) {
-    warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
+pub(crate) fn warn(warnings: impl IntoIterator<Item = String>) {
+    warnings.into_iter().for_each(|warning| note(&format!("warning: {warning}")));
+}
+
+/// Messages of the library, with advice as it is typed.
+pub(crate) fn rendered(messages: &[Message]) -> Vec<String> {
+    messages.iter().map(|message| message.render(Style::CommandLine)).collect()
+}
+
+/// Diagnostics as JSON, with warnings in words.
+pub(crate) fn diagnostics_json(found: &Diagnostics) -> serde_json::Value {
+    let mut json = serde_json::json!(found);
+    json["warnings"] = rendered(&found.warnings).into();
+    json
 }

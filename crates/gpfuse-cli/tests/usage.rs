@@ -8,11 +8,12 @@ use std::io::{BufRead, BufReader, Read};
 
 use common::{Place, SMALL};
 
-/// The flags that every fitting command shares.
-const SHARED: &str = "method experts partition along expert-inputs hold-out expert-kernel \
-                      expert-objective plain basis frequencies scheme omega size box kernel \
-                      normalise density scaling no-scale sampler metric chains warmup draws max-depth \
-                      hmc-depth target-accept start candidates start-steps combine seed threads";
+/// The flags that every fitting command shares, under their headings.
+const SCALED: &str = "scaling no-scale";
+const MADE: &str = "experts partition along hold-out expert-kernel expert-objective expert-inputs";
+const SHARED: &str = "basis frequencies scheme omega size box kernel \
+                      sampler metric chains warmup draws max-depth hmc-depth target-accept start \
+                      candidates start-steps seed threads";
 
 const FLAGS: [(&str, &str); 11] = [
     ("demo", "out seed json"),
@@ -21,9 +22,21 @@ const FLAGS: [(&str, &str); 11] = [
         "out truth n experts inputs low high mean-lengthscale gate-lengthscale \
          log-sd-lengthscale log-sd-mean kernel seed",
     ),
-    ("fit", "target inputs out assign SHARED settings checkpoint strict json"),
-    ("stack", "target inputs out STACKED settings checkpoint strict json"),
-    ("compare", "target inputs methods figure COMPARED settings strict json"),
+    (
+        "fit",
+        "target inputs assign settings SCALED method MADE plain normalise SHARED density combine \
+         out checkpoint strict json",
+    ),
+    (
+        "stack",
+        "target inputs settings SCALED method plain normalise SHARED combine out checkpoint strict \
+         json",
+    ),
+    (
+        "compare",
+        "target inputs settings SCALED methods MADE normalise SHARED density combine figure strict \
+         json",
+    ),
     ("sweep", "out shard threads merge json"),
     ("paper", "out shard threads merge json quick frozen basis"),
     ("predict", "out quantiles experts density rao-blackwell samples seed threads"),
@@ -31,10 +44,16 @@ const FLAGS: [(&str, &str); 11] = [
     ("inspect", "json strict"),
     (
         "sbc",
-        "out sims method experts n plain basis frequencies size kernel normalise density metric \
-         chains warmup draws thin max-depth target-accept start seed threads strict json",
+        "out sims n thin strict json method experts plain normalise basis frequencies size kernel \
+         metric chains warmup draws max-depth target-accept start seed threads density",
     ),
 ];
+
+/// Flags with the shared ones in their places.
+fn spelt(flags: &str) -> Vec<String> {
+    let flags = flags.replace("SCALED", SCALED).replace("MADE", MADE).replace("SHARED", SHARED);
+    flags.split_whitespace().map(String::from).collect()
+}
 
 #[test]
 fn help_and_version() {
@@ -55,11 +74,7 @@ fn help_and_version() {
             .filter_map(|line| line.trim().strip_prefix("--"))
             .filter_map(|line| line.split_whitespace().next())
             .collect();
-        let compared = SHARED.replace("method ", "").replace("plain ", "");
-        let made = "experts partition along expert-inputs hold-out expert-kernel expert-objective ";
-        let flags = (flags.replace("SHARED", SHARED).replace("COMPARED", &compared))
-            .replace("STACKED", &SHARED.replace(made, "").replace("density ", ""));
-        assert_eq!(mentioned, flags.split_whitespace().collect::<Vec<_>>(), "{command}");
+        assert_eq!(mentioned, spelt(flags), "{command}");
         // No flag without a word about it.
         assert!(!help.contains("\n\n\n"), "{help}");
     }
@@ -75,9 +90,61 @@ fn the_settings_file_knows_the_flags_that_the_help_names() {
     let err = place.run("fit d.csv --target y --settings s.toml").err;
     let (_, known) = err.split_once("expected one of ").unwrap();
     let known: Vec<&str> = known.trim().split(", ").map(|key| key.trim_matches('`')).collect();
-    let shared: Vec<&str> = SHARED.split_whitespace().collect();
-    assert_eq!(known.split_last(), Some((&"priors", shared.as_slice())));
+    let shared = spelt("SCALED method MADE plain normalise SHARED density priors combine");
+    assert_eq!(known, shared);
     assert!(place.done("fit --help").out.contains("[priors.mu]"));
+}
+
+/// The short help is one screen, and the long one has all that it leaves out.
+#[test]
+fn help_has_headings_and_a_short_form() {
+    let place = Place::empty();
+    for command in ["fit", "stack", "compare"] {
+        let (short, long) = (
+            place.done(&format!("{command} -h")).out,
+            place.done(&format!("{command} --help")).out,
+        );
+        assert!(short.lines().count() <= 40, "{command}: {}", short.lines().count());
+        for heading in ["Data:", "Experts:", "Basis:", "Sampling:", "Output:"] {
+            for help in [&short, &long] {
+                assert!(help.lines().any(|line| line == heading), "{command}: {heading}\n{help}");
+            }
+        }
+        assert!(long.contains("--start-steps") && !short.contains("--start-steps"));
+    }
+}
+
+/// A setting for another basis or method is told from one that works, and the fit goes on.
+#[test]
+fn settings_without_effect_are_warned_about() {
+    let place = Place::new();
+    place.write("three.csv", "a,b,c,y\n1,2,3,4\n2,3,1,7\n3,1,2,1\n4,4,4,2\n");
+    place.write("four.csv", "a,b,c,d,y\n1,2,3,4,5\n2,3,4,5,7\n3,4,5,6,1\n4,1,2,2,3\n");
+    let tiny =
+        "--target y --chains 1 --warmup 10 --draws 4 --max-depth 2 --start prior --experts 2";
+    let cases = [
+        ("d.csv", "--basis rff --size 8", "rff", "`size`: is for the hilbert basis, not for rff"),
+        ("d.csv", "--scheme quasi --size 8", "rff", "`size`: is for the hilbert basis"),
+        (
+            "d.csv",
+            "--basis hilbert --frequencies 8",
+            "hilbert",
+            "`frequencies`: is for the rff basis",
+        ),
+        ("three.csv", "--size 3", "hilbert", ""),
+        ("three.csv", "--box 3", "auto", "`box`: is for the hilbert basis"),
+        ("four.csv", "--size 3", "auto", "`size`: is for the hilbert basis, not for these inputs"),
+        ("d.csv", "--hold-out 0.3", "auto", "`hold-out`: is not for pogpe"),
+        ("d.csv", "--plain", "auto", "`plain`: is not for pogpe"),
+        ("d.csv", "--plain false --box 2", "auto", ""),
+    ];
+    for (table, flags, basis, words) in cases {
+        let run = place.done(&format!("fit {table} {tiny} {flags} --json --out m.nc"));
+        assert_eq!(run.json()["settings"]["basis"], basis, "{flags}");
+        let unused = run.err.lines().filter(|line| line.contains("no effect")).collect::<Vec<_>>();
+        assert_eq!(unused.len(), usize::from(!words.is_empty()), "{flags}: {}", run.err);
+        assert!(unused.iter().all(|line| line.contains(words)), "{flags}: {}", run.err);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use gpfuse::compare::{Audience, Contestant, Entry, compare as run_compare};
 use gpfuse::infer::Monitor;
+use gpfuse::settings::Style;
 use gpfuse::{Data, FitSettings};
 use pyo3::prelude::*;
 
@@ -74,6 +75,6 @@ pub(crate) fn compare(
     };
     match run::watched(py, progress.as_ref(), work)? {
         (_, Some(stopped)) => Err(stopped),
-        (found, None) => serde_json::to_string(&found.map_err(error::of)?).map_err(error::of_json),
+        (found, None) => Ok(found.map_err(error::of)?.to_json(Style::Python).to_string()),
     }
 }

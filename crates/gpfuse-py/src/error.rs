@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions of Python.
 
 use gpfuse::Error;
+use gpfuse::settings::Style;
 use gpfuse_io::model_file::ModelFileError;
 use pyo3::exceptions::{PyFileNotFoundError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,13 +9,12 @@ use serde::de::DeserializeOwned;
 
 /// What the user can mend is a `ValueError`; what went wrong on the way a `RuntimeError`.
 pub(crate) fn of(error: Error) -> PyErr {
+    let words = error.render(Style::Python);
     match error {
         Error::Setting { .. } | Error::Data(_) | Error::Shape { .. } => {
-            PyValueError::new_err(error.to_string())
+            PyValueError::new_err(words)
         }
-        Error::Worker(_) | Error::Memory(_) | Error::Sampling(_) => {
-            PyRuntimeError::new_err(error.to_string())
-        }
+        Error::Worker(_) | Error::Memory(_) | Error::Sampling(_) => PyRuntimeError::new_err(words),
     }
 }
 

@@ -27,7 +27,7 @@ mod _gpfuse {
     #[pymodule_export]
     use super::gp::Gp;
     #[pymodule_export]
-    use super::model::{Model, defaults, fit};
+    use super::model::{Model, fit, settings, unused};
     #[pymodule_export]
     use super::predictive::Predictive;
     #[pymodule_export]

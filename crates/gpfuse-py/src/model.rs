@@ -6,12 +6,14 @@ use std::sync::Arc;
 use gpfuse::experts::Assignment;
 use gpfuse::fit::Experts;
 use gpfuse::predict::ExpertSummary;
+use gpfuse::settings::{Given, Setting, Settled, Style, all, of_gp};
 use gpfuse::{Data, FitSettings, Fitted, Predictions, fit_with};
 use gpfuse_io::model_file::{self, ModelFileError};
 use gpfuse_io::nc::Tree;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use serde_json::Value;
 
 use crate::arrays::{Matrix, Vector, matrix, predictions, to_matrix, vector};
 use crate::predictive::{Predictive, Source};
@@ -20,12 +22,35 @@ use crate::{error, run, tree};
 /// How a model that has no file is called in an error about its contents.
 const UNNAMED: &str = "model";
 
-/// The settings of a fit that says nothing about them, as JSON, and those of a single GP.
+/// What is declared about the settings of a fit and about those of a single GP, each with its
+/// default, as JSON.
 #[pyfunction]
-pub(crate) fn defaults() -> PyResult<(String, String)> {
-    let fit = serde_json::to_string(&FitSettings::default()).map_err(error::of_json)?;
-    let gp = serde_json::to_string(&gpfuse::gp::Settings::default()).map_err(error::of_json)?;
-    Ok((fit, gp))
+pub(crate) fn settings() -> PyResult<(String, String)> {
+    let fit = FitSettings::default();
+    let gp = serde_json::to_value(gpfuse::gp::Settings::default()).map_err(error::of_json)?;
+    let with = |setting: &Setting, default: Value| {
+        let mut all = serde_json::json!(setting);
+        all["default"] = default;
+        all
+    };
+    let of_fit: Vec<Value> = all().iter().map(|s| with(s, s.value_in(&fit))).collect();
+    let of_gp: Vec<Value> = of_gp().iter().map(|s| with(s, gp[s.key].clone())).collect();
+    Ok((Value::from(of_fit).to_string(), Value::from(of_gp).to_string()))
+}
+
+/// The settings of a fit from those given by name, as JSON.
+fn settle(given: &str, inputs: &[String]) -> PyResult<Settled> {
+    let given: serde_json::Map<String, Value> =
+        serde_json::from_str(given).map_err(error::of_json)?;
+    let given = Given::read(given, Style::Python).map_err(error::of)?;
+    given.settle(&FitSettings::default(), inputs).map_err(error::of)
+}
+
+/// What is given without effect on a fit to these inputs, in words.
+#[pyfunction]
+pub(crate) fn unused(given: &str, inputs: Vec<String>) -> PyResult<Vec<String>> {
+    let unused = settle(given, &inputs)?.unused;
+    Ok(unused.iter().map(|unused| unused.render(Style::Python)).collect())
 }
 
 /// A fitted model.
@@ -56,9 +81,8 @@ pub(crate) fn fit(
     assignment: Option<(Vec<Vec<usize>>, Vec<usize>)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<Py<PyAny>>)> {
-    let settings: FitSettings = error::settings(settings)?;
     // What is wrong with a setting is said before anything is looked at.
-    settings.clone().check().map_err(error::of)?;
+    let settings = settle(settings, &inputs)?.settings.check().map_err(error::of)?;
     let ((x, d), y) = (matrix(&x), vector(&y));
     let made = || -> gpfuse::Result<Data> {
         let mut data = Data::new(x, d)?.with_target(y)?.named(inputs, target)?;
@@ -178,16 +202,21 @@ impl Model {
         }
     }
 
-    /// The settings of the fit, as JSON.
+    /// The settings of the fit by name, as JSON.
     #[getter]
-    fn settings(&self) -> PyResult<String> {
-        serde_json::to_string(&self.fitted.settings).map_err(error::of_json)
+    fn settings(&self) -> String {
+        let values = all().iter().map(|s| (s.name.to_string(), s.value_in(&self.fitted.settings)));
+        Value::Object(values.collect()).to_string()
     }
 
-    /// How the chains went, as JSON.
+    /// How the chains went, as JSON, with warnings in words.
     #[getter]
     fn diagnostics(&self) -> PyResult<String> {
-        serde_json::to_string(&self.fitted.diagnostics).map_err(error::of_json)
+        let found = &self.fitted.diagnostics;
+        let mut json = serde_json::to_value(found).map_err(error::of_json)?;
+        let words = found.warnings.iter().map(|warning| warning.render(Style::Python));
+        json["warnings"] = words.collect();
+        Ok(json.to_string())
     }
 
     /// Whether the diagnostics pass.
@@ -232,11 +261,12 @@ impl Model {
         (self.fitted.draws.chains().len(), self.fitted.draws.per_chain())
     }
 
-    /// The numbers of rows that lie beyond the box of a Hilbert basis.
-    fn outside(&self, x: Matrix<'_>) -> PyResult<Vec<usize>> {
+    /// What to tell whoever predicts at rows near the wall of a Hilbert basis' box or beyond it.
+    fn outside(&self, x: Matrix<'_>) -> PyResult<Option<String>> {
         let (x, inputs) = matrix(&x);
         error::same_inputs(self.fitted.inputs().len(), inputs)?;
-        Ok(self.fitted.outside(&Data::new(x, inputs).map_err(error::of)?))
+        let data = Data::new(x, inputs).map_err(error::of)?;
+        Ok(self.fitted.warn_outside(&data).map(|warning| warning.render(Style::Python)))
     }
 
     /// The predictive densities at rows.

@@ -1,15 +1,17 @@
 //! What can go wrong in the library, as data: each error names the place and says what to do.
 
+use crate::settings::{Message, Style};
+
 /// An error of the library. Every message names the thing at fault and the cure, in one line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A setting has a value that cannot be used.
-    #[error("setting `{name}`: {}", in_one_line(problem))]
+    #[error("setting `{name}`: {}", in_one_line(&problem.to_string()))]
     Setting {
         /// The setting's name, as in the settings file.
         name: &'static str,
         /// What is wrong with its value, and what would be right.
-        problem: String,
+        problem: Message,
     },
     /// The data cannot be used.
     #[error("data: {}", in_one_line(.0))]
@@ -31,14 +33,28 @@ pub enum Error {
     #[error("sampling: {}", in_one_line(.0))]
     Memory(String),
     /// Inference could not start or had to stop.
-    #[error("sampling: {}", in_one_line(.0))]
-    Sampling(String),
+    #[error("sampling: {}", in_one_line(&.0.to_string()))]
+    Sampling(Message),
 }
 
 impl Error {
     /// A setting that cannot be used.
-    pub fn setting(name: &'static str, problem: impl Into<String>) -> Self {
+    pub fn setting(name: &'static str, problem: impl Into<Message>) -> Self {
         Error::Setting { name, problem: problem.into() }
+    }
+
+    /// The message with its advice in the words of a front end.
+    pub fn render(&self, style: Style) -> String {
+        match self {
+            Error::Setting { name, problem } => {
+                let (name, problem) = (style.name(name), problem.render(style));
+                format!("setting `{name}`: {}", in_one_line(&problem))
+            }
+            Error::Sampling(problem) => {
+                format!("sampling: {}", in_one_line(&problem.render(style)))
+            }
+            other => other.to_string(),
+        }
     }
 }
 

@@ -55,6 +55,7 @@ pub mod quantile;
 pub mod random;
 pub mod rows;
 pub mod scale;
+pub mod settings;
 pub mod simulate;
 pub mod sweep;
 

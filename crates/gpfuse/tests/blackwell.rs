@@ -297,7 +297,7 @@ fn what_does_not_fit_is_refused() {
         let case = Case::new(recipe);
         let draws = draws(&[vec![case.q.clone()]]);
         let message = Conditional::new(case.posterior(), &draws, TARGET).unwrap_err().to_string();
-        assert!(message.starts_with("setting `rao-blackwell`: it needs "), "{message}");
+        assert!(message.starts_with("setting `rao_blackwell`: it needs "), "{message}");
         assert!(message.contains(part), "{message}");
     };
     refused(Recipe::small(Method::Mogpe, 1), "pogpe, or a single expert");

@@ -247,7 +247,7 @@ fn counted(posterior: &Posterior, draws: &Draws, failures: &[usize]) -> usize {
     let (met, found) = (met.count(), diagnose(posterior, draws, 1).unwrap());
     assert_eq!(found.divergences, stats(draws).iter().filter(|s| s.diverging).count());
     assert!(found.divergences >= met);
-    let told = found.warnings.iter().any(|w| w.contains("diverging trajector"));
+    let told = found.warnings.iter().any(|w| w.text.contains("diverging trajector"));
     assert_eq!(told, found.divergences > 0, "{:?}", found.warnings);
     met
 }

@@ -169,7 +169,7 @@ fn quick(settings: &FitSettings) -> bool {
 /// A refusal names a setting and is one line.
 fn named(error: &Error) {
     let Error::Setting { name, problem } = error else { panic!("no setting is named: {error}") };
-    assert!(!name.is_empty() && problem.lines().count() == 1, "{error}");
+    assert!(!name.is_empty() && problem.to_string().lines().count() == 1, "{error}");
 }
 
 fn table() -> (Vec<f64>, Vec<f64>) {

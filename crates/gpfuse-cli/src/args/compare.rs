@@ -17,28 +17,29 @@ pub(crate) struct CompareArgs {
     /// the weights are learned from are scored, each left out in turn.
     pub(crate) test: Option<PathBuf>,
     /// Column to predict.
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub(crate) target: String,
     /// Input columns, separated by commas [default: all but the target].
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
     pub(crate) inputs: Option<Vec<String>>,
-    /// Methods to compare, separated by commas [default: all].
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = contestants())]
-    pub(crate) methods: Option<Vec<Contestant>>,
-    /// Draw the comparison to this file (.svg or .png).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) figure: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) options: FitOptions,
     /// Settings file (TOML), as for `gpfuse fit`; flags given here win. Its method is not looked
     /// at.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) settings: Option<PathBuf>,
+    /// Methods to compare, separated by commas [default: all].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = contestants())]
+    #[arg(help_heading = "Experts", hide_possible_values = true)]
+    pub(crate) methods: Option<Vec<Contestant>>,
+    #[command(flatten)]
+    pub(crate) options: FitOptions,
+    /// Draw the comparison to this file (.svg or .png).
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) figure: Option<PathBuf>,
     /// Exit with code 3 where a method failed or its diagnostics do not pass.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) strict: bool,
     /// Print the comparison as JSON.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 

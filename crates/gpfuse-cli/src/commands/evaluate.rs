@@ -15,7 +15,7 @@ pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
         prediction = prediction.rao_blackwell()?;
     }
     let scores = prediction.evaluate()?;
-    print::warn(&fitted.diagnostics.warnings);
+    print::warn(print::rendered(&fitted.diagnostics.warnings));
     if args.json {
         print::json(&json(&scores, fitted.diagnostics.passed()))?;
     } else {

@@ -11,17 +11,16 @@ use gpfuse_io::checkpoint::Checkpoint;
 use gpfuse_io::model_file;
 use gpfuse_io::table::Table;
 
-use super::training::{Training, in_table, model_out, omega};
+use super::training::{Methods, Training, in_table, model_out, settled};
 use super::{Outcome, checkpoint, judged};
 use crate::args::FitArgs;
 use crate::print;
 use crate::progress::{Bars, cancelled};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
-    let options = args.options.clone().with_file(args.settings.as_deref())?;
+    let given = args.options.with_file(args.settings.as_deref())?;
     let mut training = Training::read(&args.data, args.inputs.as_deref(), &args.target)?;
-    let inputs = training.data.inputs();
-    let settings = options.check(inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    let settings = settled(given, training.data.inputs(), Methods::One)?;
     if let Some(path) = args.assign.as_deref() {
         if settings.method.learns_experts() {
             bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
@@ -29,52 +28,35 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
         let assignment = assignment(path, settings.experts)?;
         training.data = training.data.with_assignment(assignment);
     }
-    Job {
-        table: &args.data,
-        out: args.out.as_deref(),
-        checkpoint: args.checkpoint.as_deref(),
-        json: args.json,
-        strict: args.strict,
-    }
-    .run(&training, &settings)
+    fit_and_save(args, &training, &settings)
 }
 
-/// Where a model is fitted to and written to, and how that is shown.
-pub(super) struct Job<'a> {
-    pub(super) table: &'a Path,
-    pub(super) out: Option<&'a Path>,
-    pub(super) checkpoint: Option<&'a Path>,
-    pub(super) json: bool,
-    pub(super) strict: bool,
-}
-
-impl Job<'_> {
-    /// Fit, write the model file, say how it went.
-    pub(super) fn run(
-        &self,
-        training: &Training,
-        settings: &CheckedFit,
-    ) -> anyhow::Result<Outcome> {
-        let (out, data) = (model_out(self.out, self.table)?, &training.data);
-        let kept = checkpoint::open(self.checkpoint, settings, data)?;
-        let begun = Instant::now();
-        let fitted = watched(settings, kept.as_ref(), |monitor| fit_with(data, settings, monitor));
-        if checkpoint::stopped(self.checkpoint, &fitted) {
-            return Ok(Outcome::Interrupted);
-        }
-        let fitted = fitted.map_err(|e| in_table(e, &training.path))?;
-        let seconds = begun.elapsed().as_secs_f64();
-        model_file::save(&out, &fitted)?;
-        if let Some(kept) = kept {
-            kept.remove();
-        }
-        report(&fitted, &out, data.len(), seconds, self.json)?;
-        // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
-        if cancelled() && self.checkpoint.is_none() {
-            return Ok(Outcome::Interrupted);
-        }
-        Ok(judged(&fitted, self.strict))
+/// Fit, write the model file, say how it went.
+pub(super) fn fit_and_save(
+    args: &FitArgs,
+    training: &Training,
+    settings: &CheckedFit,
+) -> anyhow::Result<Outcome> {
+    let (out, data) = (model_out(args.out.as_deref(), &args.data)?, &training.data);
+    let folder = args.checkpoint.as_deref();
+    let kept = checkpoint::open(folder, settings, data)?;
+    let begun = Instant::now();
+    let fitted = watched(settings, kept.as_ref(), |monitor| fit_with(data, settings, monitor));
+    if checkpoint::stopped(folder, &fitted) {
+        return Ok(Outcome::Interrupted);
     }
+    let fitted = fitted.map_err(|e| in_table(e, &training.path))?;
+    let seconds = begun.elapsed().as_secs_f64();
+    model_file::save(&out, &fitted)?;
+    if let Some(kept) = kept {
+        kept.remove();
+    }
+    report(&fitted, &out, data.len(), seconds, args.json)?;
+    // With a checkpoint, a run that came to its end is done, even if it was asked to stop.
+    if cancelled() && folder.is_none() {
+        return Ok(Outcome::Interrupted);
+    }
+    Ok(judged(&fitted, args.strict))
 }
 
 /// Which rows train which expert, and which the weights.
@@ -126,14 +108,14 @@ pub(super) fn watched(
 
 /// What was fitted, how it went, where it is.
 fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> anyhow::Result<()> {
-    print::warn(&fitted.diagnostics.warnings);
+    print::warn(print::rendered(&fitted.diagnostics.warnings));
     if json {
         return print::json(&serde_json::json!({
             "model": out,
             "rows": n,
             "seconds": seconds,
             "settings": fitted.settings,
-            "diagnostics": fitted.diagnostics,
+            "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }));
     }
     let mut lines = vec![format!(

@@ -15,7 +15,7 @@ use crate::print;
 
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
     let fitted = &model_file::load(&args.model)?;
-    print::warn(&fitted.diagnostics.warnings);
+    print::warn(print::rendered(&fitted.diagnostics.warnings));
     if args.json {
         print::json(&serde_json::json!({
             "inputs": fitted.inputs(),
@@ -23,7 +23,7 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
             "settings": fitted.settings,
             "scaler": fitted.scaler,
             "basis": fitted.model.basis(),
-            "diagnostics": fitted.diagnostics,
+            "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }))?;
     } else {
         print::lines(&describe(fitted)?)?;

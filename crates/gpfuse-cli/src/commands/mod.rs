@@ -17,6 +17,7 @@ mod training;
 
 use std::path::Path;
 
+use gpfuse::settings::Style;
 use gpfuse::{Data, Fitted};
 use gpfuse_io::atomic::AtomicFile;
 use gpfuse_io::model_file;
@@ -73,17 +74,9 @@ impl Query {
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
         let table = Table::read(data, Some(&wanted))?;
         let data = table.data_for(&fitted)?;
-        let outside = fitted.outside(&data);
-        if let Some(first) = outside.first() {
-            crate::print::note(&format!(
-                "warning: `{}`: {} of {} rows (first: row {}) lie beyond the box of the model's \
-                 Hilbert basis, where its predictions mean nothing: fit on a wider range or with \
-                 --basis rff",
-                table.path,
-                outside.len(),
-                table.rows,
-                first + 1
-            ));
+        if let Some(warning) = fitted.warn_outside(&data) {
+            let words = warning.render(Style::CommandLine);
+            crate::print::warn([format!("`{}`: {words}", table.path)]);
         }
         Ok(Query { fitted, data })
     }

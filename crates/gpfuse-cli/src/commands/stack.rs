@@ -4,29 +4,23 @@ use anyhow::bail;
 use gpfuse::Method;
 
 use super::Outcome;
-use super::fit::Job;
-use super::training::{Training, omega};
-use crate::args::StackArgs;
+use super::fit::fit_and_save;
+use super::training::{Methods, Training, settled};
+use crate::args::{FitArgs, MAKE_EXPERTS};
 
-pub(super) fn run(args: &StackArgs) -> anyhow::Result<Outcome> {
-    if let Some(name) = args.options.about_experts() {
+pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
+    let typed = args.options.given.names().find(|name| MAKE_EXPERTS.contains(name));
+    if let Some(name) = typed.or(args.assign.as_ref().map(|_| "assign")) {
+        let name = name.replace('_', "-");
         bail!("setting `{name}`: the experts of `stack` are those of the table: leave it out");
     }
-    let mut options = args.options.clone().with_file(args.settings.as_deref())?;
-    let method = *options.method.get_or_insert(Method::Pbhs);
-    if method.learns_experts() {
-        bail!("setting `method`: `{method}` learns experts of its own: use bhs or pbhs");
+    let mut given = args.options.with_file(args.settings.as_deref())?;
+    MAKE_EXPERTS.iter().for_each(|name| drop(given.remove(name)));
+    if given.get("method").is_none() {
+        given.set("method", Method::Pbhs.name());
     }
     let training = Training::with_experts(&args.data, args.inputs.as_deref(), &args.target)?;
-    let inputs = training.data.inputs();
-    options.experts = Some(training.data.experts().len());
-    let settings = options.check(inputs, omega(options.omega.as_deref(), inputs.len())?)?;
-    Job {
-        table: &args.data,
-        out: args.out.as_deref(),
-        checkpoint: args.checkpoint.as_deref(),
-        json: args.json,
-        strict: args.strict,
-    }
-    .run(&training, &settings)
+    given.set("experts", training.data.experts().len());
+    let settings = settled(given, training.data.inputs(), Methods::One)?;
+    fit_and_save(args, &training, &settings)
 }

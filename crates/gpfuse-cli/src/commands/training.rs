@@ -4,7 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use gpfuse::Data;
+use gpfuse::fit::{CheckedFit, FitSettings};
+use gpfuse::settings::{Given, Settled, Style};
 use gpfuse_io::table::{Table, data_columns};
+use serde_json::Value;
+
+use crate::print;
 
 /// Rows of a table, and how the table is called in messages.
 pub(super) struct Training {
@@ -74,16 +79,38 @@ fn check_inputs(asked: Option<&[String]>, target: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Base frequencies from a file, row-major, if there is one: a column for each input.
-pub(super) fn omega(file: Option<&Path>, inputs: usize) -> anyhow::Result<Option<Vec<f64>>> {
-    let Some(table) = file.map(|path| Table::read(path, None)).transpose()? else {
-        return Ok(None);
-    };
+/// How many methods settings are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Methods {
+    One,
+    Several,
+}
+
+/// Checked settings for these inputs; what was given without effect is said, unless it has one with
+/// another of several methods.
+pub(super) fn settled(
+    mut given: Given,
+    inputs: &[String],
+    methods: Methods,
+) -> anyhow::Result<CheckedFit> {
+    if let Some(path) = given.get("omega").and_then(Value::as_str).map(PathBuf::from) {
+        given.set("omega", omega(&path, inputs.len())?);
+    }
+    let Settled { settings, unused } = given.settle(&FitSettings::default(), inputs)?;
+    let settings = settings.check()?;
+    let unused = unused.iter().filter(|u| methods == Methods::One || u.on_basis());
+    print::warn(unused.map(|unused| unused.render(Style::CommandLine)));
+    Ok(settings)
+}
+
+/// Base frequencies from a file, row-major: a column for each input.
+fn omega(path: &Path, inputs: usize) -> anyhow::Result<Vec<f64>> {
+    let table = Table::read(path, None)?;
     let (path, found) = (&table.path, table.columns.len());
     if found != inputs {
         bail!("`{path}`: has {found} columns for {inputs} inputs: give one column per input");
     }
-    Ok(Some((0..table.rows).flat_map(|r| table.columns.iter().map(move |c| c[r])).collect()))
+    Ok((0..table.rows).flat_map(|r| table.columns.iter().map(move |c| c[r])).collect())
 }
 
 /// The names of the experts that a header has columns for, in their order; `inputs` are not

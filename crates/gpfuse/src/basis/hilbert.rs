@@ -28,6 +28,9 @@ use crate::{Error, Result};
 /// edge for a lengthscale as long as the half-range, and 0.99 or more below two thirds of it.
 pub const BOX_FACTOR: f64 = 2.0;
 
+/// The largest number of inputs, beyond which the functions are too many.
+pub(crate) const INPUT_LIMIT: usize = 3;
+
 /// A fixed basis on a box, for one to three inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hilbert {
@@ -46,7 +49,10 @@ impl Hilbert {
         sizes: Vec<usize>,
     ) -> Result<Hilbert> {
         let inputs = sizes.len();
-        if !(1..=3).contains(&inputs) || centre.len() != inputs || half_width.len() != inputs {
+        if !(1..=INPUT_LIMIT).contains(&inputs)
+            || centre.len() != inputs
+            || half_width.len() != inputs
+        {
             let problem =
                 format!("the Hilbert basis takes one to three inputs, not {inputs}: use `rff`");
             return Err(Error::setting("basis", problem));

@@ -87,8 +87,8 @@ impl Rff {
             if let Some((i, x)) = rows.row(row).enumerate().find(|(_, x)| x.abs() > FARTHEST) {
                 return Err(Error::Data(format!(
                     "row {}, input {} is {x:e} on the model's scale: random features know no angle of a \
-                     number beyond {FARTHEST:e}. Scale the inputs (leave out --no-scale), or divide them \
-                     by a constant",
+                     number beyond {FARTHEST:e}. Let the fit scale the inputs, or divide them by a \
+                     constant",
                     rows.origin() + row + 1,
                     i + 1
                 )));

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::within;
 use crate::fit::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 use crate::infer::{self, Sampler, Start};
+use crate::settings::Message;
 use crate::{Error, Result};
 
 /// The draws that a truth is ranked among by default: a rank is then one of a hundred.
@@ -99,11 +100,12 @@ impl Settings {
         let ranked = self.ranked();
         if !(9..=10_000).contains(&ranked) {
             let (chains, draws) = (self.fit.sampler.chains, self.fit.sampler.draws);
-            let problem = format!(
+            let words = format!(
                 "every {}th of {draws} draws of {chains} chains leaves {ranked} to rank among: use \
-                 9 to 10000, such as --draws 1980 --thin 20",
+                 9 to 10000",
                 self.thin
             );
+            let problem = Message::new(words).advise("draws", 1980).advise("thin", 20);
             return Err(Error::setting("thin", problem));
         }
         Ok(CheckedCalibrate { settings: self, fit })

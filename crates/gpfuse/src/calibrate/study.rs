@@ -160,7 +160,7 @@ impl Study {
         let own = quantities.of(&truth.q);
         if let Some(i) = own.iter().position(|v| !v.is_finite()) {
             let problem = format!("{} of the true parameters is {}", self.names[i], own[i]);
-            return Err(Error::Sampling(problem));
+            return Err(Error::Sampling(problem.into()));
         }
         let mut traces = vec![Vec::with_capacity(found.len()); own.len()];
         for q in found.iter() {

@@ -10,6 +10,7 @@ use crate::diagnose::{ChainLoo, log_likelihoods, loo, relative_efficiency};
 use crate::fit::{Fitted, fit_with};
 use crate::infer::Monitor;
 use crate::model::Posterior;
+use crate::settings::Message;
 use crate::{Error, Result};
 
 /// With so few draws no k-hat is good, and the scores are those of rows that were kept.
@@ -39,7 +40,7 @@ pub(super) fn run(
     };
     let mut scored = Scored::new(judged, fit_seconds, begun.elapsed().as_secs_f64())?;
     scored.convergence = Some(Convergence::of(&fitted.diagnostics));
-    scored.notes.extend(beyond(field, &fitted));
+    scored.notes.extend(field.test.and_then(|test| fitted.warn_outside(test)));
     scored.notes.extend(scored.trust.and_then(|trust| doubt(trust, scored.losses.len())));
     Ok(scored)
 }
@@ -52,7 +53,7 @@ fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
         let problem = format!(
             "rows cannot be left out with {count} draws: use more than {FEW}, or give test rows"
         );
-        return Err(Error::Sampling(problem));
+        return Err(Error::Sampling(problem.into()));
     }
     let learned = fitted.settings.method.learns_experts();
     let (data, rows) = if learned {
@@ -78,26 +79,17 @@ fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
     Ok(Judged::LeftOut(scores.pointwise, Some(trust)))
 }
 
-/// Rows that a Hilbert basis does not reach.
-fn beyond(field: &Field<'_>, fitted: &Fitted) -> Option<String> {
-    let outside = fitted.outside(field.test?);
-    let first = outside.first()? + 1;
-    Some(format!(
-        "{} of the test rows (first: row {first}) lie beyond the box of its Hilbert basis, where \
-         its predictions mean nothing: train on a wider range or use RFF",
-        outside.len()
-    ))
-}
-
 /// Leave-one-out scores that cannot be trusted.
-fn doubt(trust: Trust, rows: usize) -> Option<String> {
+fn doubt(trust: Trust, rows: usize) -> Option<Message> {
     let Trust { worst_khat, good_khat, bad_rows } = trust;
     let worst = worst_khat.map_or("without a value".into(), |k| format!("{k:.2}"));
     (bad_rows > 0).then(|| {
-        format!(
+        Message::new(format!(
             "{bad_rows} of {rows} rows have a k-hat above {good_khat:.2} (worst: {worst}): its \
              leave-one-out scores are not to be trusted there, and as a rule too good. Use more \
-             draws, or give test rows"
-        )
+             draws"
+        ))
+        .mention("draws")
+        .say(", or give test rows")
     })
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Contestant;
 use crate::diagnose::{Diagnostics, Loo};
 use crate::metrics::{Difference, Score, Scores, paired, standard_error};
+use crate::settings::Message;
 use crate::{Error, Result};
 
 /// One contestant and how it did, or why it could not.
@@ -37,8 +38,8 @@ pub struct Scored {
     pub fit_seconds: f64,
     /// Seconds to predict and to score.
     pub predict_seconds: f64,
-    /// What else a reader should know, in words.
-    pub notes: Vec<String>,
+    /// What else a reader should know.
+    pub notes: Vec<Message>,
 }
 
 /// How far to trust leave-one-out scores that are estimated from draws.
@@ -59,8 +60,8 @@ pub struct Convergence {
     pub passed: bool,
     /// The worst R-hat; none where it cannot be told.
     pub rhat_max: Option<f64>,
-    /// What is wrong, in words.
-    pub warnings: Vec<String>,
+    /// What is wrong, with what to try.
+    pub warnings: Vec<Message>,
 }
 
 impl Convergence {

@@ -43,10 +43,10 @@ pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
     let mut scored = Scored::new(judged, fit_seconds, predict_seconds)?;
     if clamped > 0 {
         let rows = scored.losses.len();
-        scored.notes.push(format!(
-            "at {clamped} of {rows} rows its precision fell below the prior's and was replaced by \
-             it"
-        ));
+        let words = format!(
+            "at {clamped} of {rows} rows its precision fell below the prior's and was replaced by it"
+        );
+        scored.notes.push(words.into());
     }
     if rule.needs_evidence() && field.settings.expert.partition.shares() {
         scored.notes.push(

@@ -11,6 +11,7 @@ use crate::Result;
 use crate::infer::Draws;
 use crate::model::Posterior;
 use crate::parallel::parallel;
+use crate::settings::Message;
 
 /// At most this many training rows are looked at.
 const ROWS_SEEN: usize = 50;
@@ -66,8 +67,8 @@ pub struct Diagnostics {
     /// How the chains were weighed, if they were.
     #[serde(default)]
     pub combined: Option<ChainWeights>,
-    /// What is wrong, in words, with what to try; empty when all is well.
-    pub warnings: Vec<String>,
+    /// What is wrong, with what to try; empty when all is well.
+    pub warnings: Vec<Message>,
 }
 
 /// Look at the draws of `posterior`.

@@ -4,58 +4,55 @@
 
 mod partition;
 
-use serde::{Deserialize, Serialize};
-
 pub use partition::{Assignment, Partition};
 
 use crate::data::Predictions;
 use crate::gp::{self, Gp, Objective};
 use crate::kernel::Kernel;
 use crate::parallel::parallel;
+use crate::settings::Group::Experts;
+use crate::settings::{Bounds, Form, Message, Only, STACKED, common, rare, settings};
 use crate::{Error, Result};
 
 /// The kernels among which the data choose: smooth functions, and rougher ones.
 pub const CANDIDATES: [Kernel; 2] = [Kernel::Rbf, Kernel::Matern52];
 
-/// How experts are made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// How they come to differ.
-    pub partition: Partition,
-    /// Contiguous stretches: the number of the input that they follow, from 0.
-    pub along: usize,
-    /// The share of the rows that is kept for the weights.
-    pub hold_out: f64,
-    /// Their kernel; with different kernels, that of the first expert. Not given, it is one of
-    /// [`CANDIDATES`].
-    pub kernel: Option<Kernel>,
-    /// What their hyperparameters make large.
-    pub objective: Objective,
-    /// Own inputs: the numbers of each expert's inputs, from 0.
-    pub inputs: Vec<Vec<usize>>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            partition: Partition::Random,
-            along: 0,
-            hold_out: 0.2,
-            kernel: None,
-            objective: Objective::Map,
-            inputs: Vec::new(),
-        }
+settings! {
+    /// How experts are made.
+    Settings in "expert" {
+        /// How the experts of bhs and pbhs come to differ. They have their own rows each, at random
+        /// (random), by clusters (kmeans) or by stretches along an input (contiguous, see `along`),
+        /// or the same rows with other kernels (kernels) or inputs (inputs, see `expert_inputs`).
+        partition: Partition = Partition::Random, rare(Experts).only(Only::Methods(STACKED));
+        /// Input that contiguous stretches follow, which it asks for.
+        along: usize = 0,
+            rare(Experts).value("COLUMN").form(Form::Input).unless_given("the first")
+                .only(Only::Partition(Partition::Contiguous));
+        /// Share of the rows that trains the weights of bhs and pbhs, not the experts.
+        hold_out: f64 = 0.2,
+            common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
+                .only(Only::Methods(STACKED));
+        /// Kernel of the experts of bhs and pbhs; with different kernels, that of the first.
+        kernel: Option<Kernel> = None,
+            rare(Experts).named("expert_kernel").only(Only::Methods(STACKED)).unless_given(
+                "of rbf and matern52, the one under which they predict their own rows better, each left \
+                 out in turn");
+        /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
+        /// (as in the paper).
+        objective: Objective = Objective::Map,
+            rare(Experts).named("expert_objective").only(Only::Methods(STACKED));
+        /// Inputs of one expert, for each expert; it asks for experts that differ in them. For the
+        /// program, names separated by commas, once for each expert.
+        inputs: Vec<Vec<usize>> = Vec::new(),
+            rare(Experts).named("expert_inputs").value("COLUMNS").unless_given("all")
+                .only(Only::Partition(Partition::Inputs));
     }
 }
 
 impl Settings {
     /// Refuse values that no data could satisfy.
     pub fn check(&self, experts: usize) -> Result<()> {
-        if !(self.hold_out > 0.0 && self.hold_out < 1.0) {
-            let problem = format!("{} must lie between 0 and 1", self.hold_out);
-            return Err(Error::setting("hold_out", problem));
-        }
+        self.within_bounds()?;
         let kernels = Kernel::ALL.len();
         if self.partition == Partition::Kernels && experts > kernels {
             let problem = format!("{experts} experts for {kernels} kernels: use fewer");
@@ -68,8 +65,8 @@ impl Settings {
             return Err(Error::setting("expert_inputs", problem));
         }
         if self.partition != Partition::Inputs && lists > 0 {
-            let problem = "is for experts that differ in their inputs: use --partition inputs";
-            return Err(Error::setting("expert_inputs", problem));
+            let problem = Message::new("is for experts that differ in their inputs: make them so");
+            return Err(Error::setting("expert_inputs", problem.advise("partition", "inputs")));
         }
         Ok(())
     }

@@ -5,9 +5,10 @@ use crate::basis::Basis;
 use crate::data::Data;
 use crate::infer::Draws;
 use crate::model::{Kind, Model};
+use crate::settings::Message;
 
 /// Whether a Hilbert basis was fine enough for the lengthscales that the posterior found.
-pub(super) fn too_coarse(model: &Model, draws: &Draws) -> Option<String> {
+pub(super) fn too_coarse(model: &Model, draws: &Draws) -> Option<Message> {
     let Basis::Hilbert(basis) = model.basis() else { return None };
     let shortest = basis.shortest_lengthscale();
     let inputs = basis.inputs();
@@ -30,12 +31,12 @@ pub(super) fn too_coarse(model: &Model, draws: &Draws) -> Option<String> {
     // Enough for all but a twentieth, in a step worth taking, and not without end.
     ratios.sort_by(f64::total_cmp);
     let factor = (1.0 / ratios[ratios.len() / 20]).clamp(1.25, 4.0);
-    let size = (basis.sizes()[0] as f64 * factor).ceil();
-    Some(format!(
-        "{:.0} % of the lengthscales drawn are shorter than the basis resolves: use more \
-         functions (--size {size})",
+    let size = (basis.sizes()[0] as f64 * factor).ceil() as usize;
+    let words = format!(
+        "{:.0} % of the lengthscales drawn are shorter than the basis resolves: use more functions",
         100.0 * below as f64 / all as f64
-    ))
+    );
+    Some(Message::new(words).advise("size", size))
 }
 
 impl Fitted {
@@ -52,5 +53,21 @@ impl Fitted {
         };
         let rows = scaled.chunks(centre.len()).enumerate();
         rows.filter(|(_, row)| beyond(row)).map(|(i, _)| i).collect()
+    }
+
+    /// What to tell whoever wants predictions at rows of which some are [`Fitted::outside`].
+    pub fn warn_outside(&self, data: &Data) -> Option<Message> {
+        let outside = self.outside(data);
+        let first = outside.first()? + 1;
+        let words = format!(
+            "{} of {} rows (first: row {first}) lie near the wall of the Hilbert basis' box, more than \
+             half the way from the data to it, or beyond it, where predictions fall to the prior or \
+             mean nothing: fit on a wider range, with a larger box",
+            outside.len(),
+            data.len()
+        );
+        let larger = (2.0 * self.settings.box_factor).min(100.0);
+        let words = Message::new(words).advise("box", larger);
+        Some(words.say(" or on another basis").advise("basis", "rff"))
     }
 }

@@ -9,6 +9,7 @@ use crate::infer::{Draws, Monitor, Sampler, Start, sample};
 use crate::model::{Collapsed, Posterior, Starter};
 use crate::pool::Pool;
 use crate::random::{Purpose, stream};
+use crate::settings::Message;
 use crate::{Error, Result};
 
 /// Sample `posterior`.
@@ -55,8 +56,11 @@ fn collapsed(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor
         move |i: usize, h: &[f64]| {
             density.complete(h, &mut normal).ok_or_else(|| {
                 let (chain, draw) = (chain + 1, i + 1);
-                let problem = "the coefficients of its means cannot be had: use --density plain";
-                Error::Sampling(format!("chain {chain}, draw {draw}: {problem}"))
+                let words = format!(
+                    "chain {chain}, draw {draw}: the coefficients of its means cannot be had: sample \
+                     all parameters"
+                );
+                Error::Sampling(Message::new(words).advise("density", "plain"))
             })
         }
     })

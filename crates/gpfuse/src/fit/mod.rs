@@ -23,6 +23,7 @@ use crate::diagnose::{Combine, combine, diagnose, log_likelihoods, weighs};
 use crate::infer::{Monitor, Quiet};
 use crate::model::{Method, Observed, Posterior};
 use crate::scale::Scaler;
+use crate::settings::Message;
 use crate::{Error, Result};
 
 /// Fit a method to rows with known targets. `bhs` and `pbhs` learn weights for the experts made
@@ -117,11 +118,11 @@ fn infer(
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
     if how != Combine::Equal && diagnostics.combined.is_none() && draws.chains().len() > 1 {
-        diagnostics.warnings.push(format!(
-            "{} draws per chain are too few to weigh the chains: they count alike. Use more \
-             draws (--draws 500)",
+        let words = format!(
+            "{} draws per chain are too few to weigh the chains: they count alike. Use more draws",
             draws.per_chain()
-        ));
+        );
+        diagnostics.warnings.push(Message::new(words).advise("draws", 500));
     }
     let (settings, data, kept) = ((**settings).clone(), Arc::new(data), Kept::with(log_lik));
     Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, kept })

@@ -7,16 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Exact, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
-use crate::error::within;
 use crate::experts::{self, Assignment};
 use crate::infer;
 use crate::kernel::Kernel;
 use crate::model::{Method, Model, Priors};
 use crate::scale::Scaling;
+use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
+use crate::settings::{Bounds, Only, common, rare, settings};
 use crate::{Error, Result};
 
 /// Up to this many stacking rows the weights' GPs are exact where there are many inputs.
-const FEW: usize = 128;
+const EXACT_ROWS: usize = 128;
+
+/// The methods that have a number of experts.
+const SEVERAL: &[Method] = &[Method::Bhs, Method::Pbhs, Method::Mogpe, Method::Pogpe];
 
 /// Which basis to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -48,68 +52,66 @@ pub enum DensityChoice {
     Collapsed,
 }
 
-/// Settings of [`fit()`](super::fit()).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FitSettings {
-    /// The method.
-    pub method: Method,
-    /// The number of experts K; `het` has one.
-    pub experts: usize,
-    /// How the experts of `bhs` and `pbhs` are made.
-    pub expert: experts::Settings,
-    /// Whether `pbhs` is the paper's plain form instead of the robust one.
-    pub plain: bool,
-    /// The basis.
-    pub basis: BasisChoice,
-    /// RFF: the number of frequencies M.
-    pub frequencies: usize,
-    /// RFF: how the frequencies are drawn.
-    pub scheme: Scheme,
-    /// RFF: base frequencies instead of drawn ones, row-major (M, inputs).
-    pub omega: Option<Vec<f64>>,
-    /// Hilbert: functions per input; chosen from the data if not given.
-    pub size: Option<usize>,
-    /// Hilbert: half-width of the box in half-ranges of the data.
-    #[serde(rename = "box")]
-    pub box_factor: f64,
-    /// The kernel of all GPs.
-    pub kernel: Kernel,
-    /// Whether log-linear weights are normalised to sum to one at each input.
-    pub normalise: bool,
-    /// The density that is sampled.
-    pub density: DensityChoice,
-    /// How data are scaled before the fit.
-    pub scaling: Scaling,
-    /// Prior scales.
-    pub priors: Priors,
-    /// The sampler.
-    pub sampler: infer::Settings,
-    /// How the chains are combined.
-    pub combine: Combine,
-}
-
-impl Default for FitSettings {
-    fn default() -> Self {
-        FitSettings {
-            method: Method::Pogpe,
-            experts: 3,
-            expert: experts::Settings::default(),
-            plain: false,
-            basis: BasisChoice::Auto,
-            frequencies: 30,
-            scheme: Scheme::Iid,
-            omega: None,
-            size: None,
-            box_factor: hilbert::BOX_FACTOR,
-            kernel: Kernel::Rbf,
-            normalise: false,
-            density: DensityChoice::Auto,
-            scaling: Scaling::Standard,
-            priors: Priors::default(),
-            sampler: infer::Settings::default(),
-            combine: Combine::Auto,
-        }
+settings! {
+    /// Settings of [`fit()`](super::fit()).
+    FitSettings in "" {
+        /// Method. Experts learned with their weights: mogpe (mixture of GP experts), pogpe (product)
+        /// or het (one GP with a GP for its noise). Experts trained first, then weights on other
+        /// rows: bhs (mixture) or pbhs (product).
+        method: Method = Method::Pogpe, common(Experts);
+        /// Number of experts; het has one.
+        experts: usize = 3,
+            common(Experts).value("K").from(1.0, 1000.0).only(Only::Methods(SEVERAL));
+        /// How the experts of bhs and pbhs are made.
+        expert: experts::Settings = experts::Settings::default();
+        /// The paper's pbhs, without what makes it robust: a noise floor, scales of the experts,
+        /// tails, a part of the linear pool and a temper.
+        plain: bool = false, rare(Experts).only(Only::Methods(&[Method::Pbhs]));
+        /// Basis that stands for the GPs. It is rff (random Fourier features), hilbert (a fixed basis,
+        /// for up to three inputs), exact (no basis, for up to 500 rows) or auto: rff if
+        /// `frequencies`, `scheme` or `omega` is given; hilbert if `size` is given, and for one or two
+        /// inputs; beyond, exact for the weights of up to 128 rows in bhs and pbhs, else rff.
+        basis: BasisChoice = BasisChoice::Auto, common(OfBasis);
+        /// RFF: number of frequencies.
+        frequencies: usize = 30,
+            common(OfBasis).value("M").from(1.0, 1e5).only(Only::Basis(BasisChoice::Rff));
+        /// RFF: how frequencies are drawn.
+        scheme: Scheme = Scheme::Iid, rare(OfBasis).only(Only::Basis(BasisChoice::Rff));
+        /// RFF: base frequencies instead of drawn ones, a row for each frequency and a column for
+        /// each input in their order; for the program, the table that has them.
+        omega: Option<Vec<f64>> = None,
+            rare(OfBasis).value("FILE").only(Only::Basis(BasisChoice::Rff)).unless_given("drawn");
+        /// Hilbert: functions per input.
+        size: Option<usize> = None,
+            common(OfBasis).value("J").from(1.0, 1e4).only(Only::Basis(BasisChoice::Hilbert))
+                .unless_given("chosen from the data");
+        /// Hilbert: half-width of the box in half-ranges of the data; wider for functions that vary
+        /// slowly.
+        [serde(rename = "box")]
+        box_factor: f64 = hilbert::BOX_FACTOR,
+            rare(OfBasis).keyed("box").value("C").bounds(Bounds::Above(1.0, 100.0))
+                .only(Only::Basis(BasisChoice::Hilbert));
+        /// Kernel of all GPs.
+        kernel: Kernel = Kernel::Rbf, common(OfBasis);
+        /// Normalise the weights of pogpe and pbhs to sum to one at each input.
+        normalise: bool = false,
+            rare(Experts).only(Only::Methods(&[Method::Pogpe, Method::Pbhs]));
+        /// Density that is sampled, for the same posterior. It is plain (of all parameters),
+        /// collapsed (the coefficients of the experts' means integrated out, for pogpe and het with
+        /// hilbert or rff) or auto, which is plain.
+        density: DensityChoice = DensityChoice::Auto,
+            rare(Sampling).only(Only::Methods(&[Method::Pogpe, Method::Het, Method::Mogpe]));
+        /// Scaling of the data before the fit; predictions are in the units of the target.
+        scaling: Scaling = Scaling::Standard, rare(Data);
+        /// Prior scales: tables mu, log_sd and gate with the scales var and ell, and calibration with
+        /// scale, floor, tail, blend and temper.
+        priors: Priors = Priors::default(), rare(Sampling).unless_given("1, and those of docs/models.md");
+        /// The sampler.
+        sampler: infer::Settings = infer::Settings::default();
+        /// How chains become one prediction. It is equal (all count alike), stack (weighted by how
+        /// well each predicts rows left out, for chains in different modes) or auto (stack where that
+        /// surely predicts better, else equal).
+        combine: Combine = Combine::Auto, rare(Sampling);
     }
 }
 
@@ -163,17 +165,7 @@ impl FitSettings {
 
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<CheckedFit> {
-        within("experts", self.experts, 1, 1000)?;
-        within("frequencies", self.frequencies, 1, 100_000)?;
-        if self.size.is_some_and(|size| !(1..=10_000).contains(&size)) {
-            let size = self.size.unwrap_or_default();
-            let problem = format!("{size} functions per input: use 1 to 10000");
-            return Err(Error::setting("size", problem));
-        }
-        if !(self.box_factor > 1.0 && self.box_factor <= 100.0) {
-            let problem = format!("{} must lie above 1, up to 100", self.box_factor);
-            return Err(Error::setting("box", problem));
-        }
+        self.within_bounds()?;
         if self.method == Method::Bhs && self.experts == 1 {
             let problem = "one expert has no weights to learn: use it as it is, or pbhs, which \
                            learns its scale and a noise floor";
@@ -210,9 +202,9 @@ impl CheckedFit {
     /// The basis of the GPs, which are learned from the scaled inputs `own` and meant for the
     /// region of `x` (both row-major).
     pub(crate) fn basis(&self, own: &[f64], x: &[f64], inputs: usize) -> Result<Basis> {
-        let few = !self.method.learns_experts() && own.len() / inputs <= FEW;
-        let choice = match self.basis {
-            BasisChoice::Auto if self.omega.is_some() => BasisChoice::Rff,
+        let few = !self.method.learns_experts() && own.len() / inputs <= EXACT_ROWS;
+        let asked = self.basis.implied(self.omega.is_some(), self.size.is_some(), inputs);
+        let choice = match asked {
             BasisChoice::Auto if inputs <= 2 => BasisChoice::Hilbert,
             BasisChoice::Auto if few => BasisChoice::Exact,
             BasisChoice::Auto => BasisChoice::Rff,

@@ -4,8 +4,8 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::within;
 use crate::kernel::Kernel;
+use crate::settings::{Group, common, settings};
 use crate::{Error, Result};
 
 /// What the hyperparameters make large.
@@ -31,39 +31,28 @@ pub enum Mean {
     Fixed(f64),
 }
 
-/// Settings of [`fit`](super::fit).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// The kernel.
-    pub kernel: Kernel,
-    /// What is made large.
-    pub objective: Objective,
-    /// The constant mean.
-    pub mean: Mean,
-    /// Starts with all lengthscales free that are climbed from, at most; fewer where the first two
-    /// agree, or with many rows. With one input there are three guesses instead.
-    pub starts: usize,
-    /// L-BFGS-B steps of a climb, at most.
-    pub steps: usize,
-    /// The seed of the random starts.
-    pub seed: u64,
-    /// Threads; the result does not depend on it.
-    #[serde(skip_serializing)]
-    pub threads: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            kernel: Kernel::default(),
-            objective: Objective::default(),
-            mean: Mean::default(),
-            starts: 20,
-            steps: 200,
-            seed: 0,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-        }
+settings! {
+    /// Settings of [`fit`](super::fit).
+    Settings in "gp" {
+        /// Kernel.
+        kernel: Kernel = Kernel::default(), common(Group::Experts);
+        /// What the hyperparameters make large. It is map, which adds weak priors in units of the
+        /// data's own scales so that few rows with many inputs are not over-fitted, or
+        /// marginal-likelihood.
+        objective: Objective = Objective::default(), common(Group::Experts);
+        /// Constant mean, in the units of the target.
+        mean: Mean = Mean::default(), common(Group::Experts).unless_given("learned");
+        /// Starts with all lengthscales free that are climbed from, at most; fewer where the first two
+        /// agree, or with many rows. With one input there are three guesses instead.
+        starts: usize = 20, common(Group::Experts).from(1.0, 1e4);
+        /// L-BFGS-B steps of a climb, at most.
+        steps: usize = 200, common(Group::Experts).from(1.0, 1e6);
+        /// Seed of the random starts.
+        seed: u64 = 0, common(Group::Experts);
+        /// Threads; the result does not depend on it.
+        [serde(skip_serializing)]
+        threads: usize = std::thread::available_parallelism().map_or(1, usize::from),
+            common(Group::Experts).from(1.0, 1e4).unless_given("all cores");
     }
 }
 
@@ -82,9 +71,7 @@ impl Deref for Checked {
 impl Settings {
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<Checked> {
-        within("starts", self.starts, 1, 10_000)?;
-        within("steps", self.steps, 1, 1_000_000)?;
-        within("threads", self.threads, 1, 10_000)?;
+        self.within_bounds()?;
         if let Mean::Fixed(mean) = self.mean
             && !mean.is_finite()
         {

@@ -109,7 +109,7 @@ fn drive<M: Math, S: NutsRsSettings>(
     mut rng: ChaCha8Rng,
     monitor: &dyn Monitor,
 ) -> Result<ChainDraws> {
-    let fail = |e: anyhow::Error| Error::Sampling(format!("chain {}: {e:#}", chain + 1));
+    let fail = |e: anyhow::Error| Error::Sampling(format!("chain {}: {e:#}", chain + 1).into());
     let mut sampler = nuts.new_chain(chain as u64, math, &mut rng).map_err(fail)?;
     let mut out = ChainDraws::default();
     let total = length.warmup + length.draws;

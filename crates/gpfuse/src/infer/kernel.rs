@@ -98,7 +98,7 @@ impl Kernel {
         q: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> Result<(Vec<f64>, Stat)> {
-        let fail = |e: anyhow::Error| Error::Sampling(format!("{e:#}"));
+        let fail = |e: anyhow::Error| Error::Sampling(format!("{e:#}").into());
         let dim = density.dim();
         if let Some(scales) = self.scales.as_ref().filter(|scales| scales.len() != dim) {
             return Err(Error::Shape {

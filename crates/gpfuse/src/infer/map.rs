@@ -32,7 +32,7 @@ impl<D> Problem<'_, D> {
     /// The best point, unless the density gave up.
     fn end(self) -> Result<Point> {
         match self.fatal.into_inner() {
-            Some(message) => Err(Error::Sampling(message)),
+            Some(message) => Err(Error::Sampling(message.into())),
             None => Ok(self.best.into_inner()),
         }
     }

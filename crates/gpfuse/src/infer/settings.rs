@@ -4,8 +4,9 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::within;
-use crate::{Error, Result};
+use crate::Result;
+use crate::settings::Group::Sampling;
+use crate::settings::{Bounds, common, rare, settings};
 
 /// How to draw from the posterior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -51,56 +52,40 @@ pub enum Start {
     Data,
 }
 
-/// Settings of [`sample`](super::sample).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// How to draw.
-    pub sampler: Sampler,
-    /// The mass matrix.
-    pub metric: Metric,
-    /// Chains, each from its own start.
-    pub chains: usize,
-    /// Draws per chain that adapt the step size and mass matrix, not kept.
-    pub warmup: usize,
-    /// Draws per chain that are kept.
-    pub draws: usize,
-    /// NUTS: trajectories have at most `2^max_depth - 1` leapfrog steps.
-    pub max_depth: usize,
-    /// HMC: trajectories have exactly `2^hmc_depth - 1` leapfrog steps.
-    pub hmc_depth: usize,
-    /// The mean acceptance that the step size is adapted to.
-    pub target_accept: f64,
-    /// Where the chains start.
-    pub start: Start,
-    /// Prior draws, or points made from the data, per chain from which its start is chosen.
-    pub candidates: usize,
-    /// L-BFGS steps (`map`) or draws (`pilot`, `data`) that improve a start.
-    pub start_steps: usize,
-    /// The seed of all randomness.
-    pub seed: u64,
-    /// Threads; the result does not depend on it.
-    #[serde(skip_serializing)]
-    pub threads: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            sampler: Sampler::Nuts,
-            metric: Metric::Diagonal,
-            chains: 4,
-            warmup: 500,
-            draws: 500,
-            max_depth: 10,
-            hmc_depth: 5,
-            target_accept: 0.8,
-            start: Start::Auto,
-            candidates: 4,
-            start_steps: 100,
-            seed: 0,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-        }
+settings! {
+    /// Settings of [`sample`](super::sample).
+    Settings in "sampler" {
+        /// Sampler; map is no sampler but the posterior mode, as a single draw.
+        sampler: Sampler = Sampler::Nuts, rare(Sampling);
+        /// Mass matrix that the warm-up adapts.
+        metric: Metric = Metric::Diagonal, rare(Sampling);
+        /// Chains, each from its own start.
+        chains: usize = 4, common(Sampling).value("N").from(1.0, 1e4);
+        /// Warm-up draws per chain, which adapt the sampler and are not kept.
+        warmup: usize = 500, common(Sampling).value("N").from(10.0, 1e7);
+        /// Kept draws per chain.
+        draws: usize = 500, common(Sampling).value("N").from(1.0, 1e8);
+        /// NUTS: trajectories have at most 2^D - 1 steps.
+        max_depth: usize = 10, common(Sampling).value("D").from(1.0, 20.0);
+        /// HMC: trajectories have exactly 2^D - 1 steps.
+        hmc_depth: usize = 5, rare(Sampling).value("D").from(1.0, 20.0);
+        /// Mean acceptance that the step size is adapted to.
+        target_accept: f64 = 0.8,
+            common(Sampling).value("P").bounds(Bounds::Between(0.1, 0.9999));
+        /// Where chains start. It is at prior draws (prior), at modes (map), or where the best of
+        /// several short runs ended that began at prior draws (pilot) or at points made from the
+        /// data (data); auto is data for mogpe on rff, else pilot.
+        start: Start = Start::Auto, rare(Sampling);
+        /// Starting points tried per chain.
+        candidates: usize = 4, rare(Sampling).value("N").from(1.0, 1e4);
+        /// Steps (map) or draws (pilot, data) that improve a starting point.
+        start_steps: usize = 100, rare(Sampling).value("N").from(0.0, 1e6);
+        /// Seed of all randomness.
+        seed: u64 = 0, common(Sampling).value("N");
+        /// Threads; the result does not depend on it.
+        [serde(skip_serializing)]
+        threads: usize = std::thread::available_parallelism().map_or(1, usize::from),
+            common(Sampling).value("N").from(1.0, 1e4).unless_given("all cores");
     }
 }
 
@@ -126,18 +111,7 @@ impl Deref for Checked {
 impl Settings {
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<Checked> {
-        within("chains", self.chains, 1, 10_000)?;
-        within("warmup", self.warmup, 10, 10_000_000)?;
-        within("draws", self.draws, 1, 100_000_000)?;
-        within("max_depth", self.max_depth, 1, 20)?;
-        within("hmc_depth", self.hmc_depth, 1, 20)?;
-        within("candidates", self.candidates, 1, 10_000)?;
-        within("start_steps", self.start_steps, 0, 1_000_000)?;
-        within("threads", self.threads, 1, 10_000)?;
-        if !(self.target_accept > 0.1 && self.target_accept < 0.9999) {
-            let problem = format!("{} must lie between 0.1 and 0.9999", self.target_accept);
-            return Err(Error::setting("target_accept", problem));
-        }
+        self.within_bounds()?;
         Ok(Checked(self))
     }
 }

@@ -25,6 +25,7 @@ use crate::model::{Collapsed, Law, Model, Posterior};
 use crate::parallel::parallel_with;
 use crate::rows::Rows;
 use crate::scale::Affine;
+use crate::settings::Message;
 use crate::{Error, Result};
 
 /// Means and standard deviations that are kept at once, over draws and rows: 100 MB.
@@ -73,7 +74,7 @@ impl Conditional {
     pub fn check(model: &Model) -> Result<()> {
         Collapsed::lacks(model).map_or(Ok(()), |need| {
             let problem = format!("it needs {need}: predict without it");
-            Err(Error::setting("rao-blackwell", problem))
+            Err(Error::setting("rao_blackwell", problem))
         })
     }
 
@@ -98,10 +99,11 @@ impl Conditional {
             density.predict(&self.draws[j], blocks).ok_or_else(|| {
                 let each = self.draws.len() / self.chains.len();
                 let (chain, draw) = (self.chains[j / each] + 1, j % each + 1);
-                Error::Sampling(format!(
+                let words = format!(
                     "chain {chain}, draw {draw}: the law of the coefficients of its means cannot \
-                     be had, its numbers are too large: predict without --rao-blackwell"
-                ))
+                     be had, its numbers are too large: use the drawn ones"
+                );
+                Error::Sampling(Message::new(words).advise("rao_blackwell", false))
             })
         })?;
         laws.into_iter().collect()

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use anyhow::bail;
 use gpfuse::compare::{Comparison, Contestant, Scored, compare};
+use gpfuse::settings::Style;
 
-use super::training::{Training, in_table, omega};
+use super::training::{Methods, Training, in_table, settled};
 use super::{Outcome, refuse_unwritable};
 use crate::args::CompareArgs;
 use crate::print;
@@ -18,11 +19,12 @@ use gpfuse_report::figure::{self, Format};
 
 pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     refuse_meaningless(args)?;
-    let mut options = args.options.clone().with_file(args.settings.as_deref())?;
-    options.method = None;
+    let mut given = args.options.with_file(args.settings.as_deref())?;
+    // All methods run: a setting of some of them has its effect there.
+    given.remove("method");
     let train = Training::read(&args.train, args.inputs.as_deref(), &args.target)?;
     let inputs = train.data.inputs();
-    let settings = options.check(inputs, omega(options.omega.as_deref(), inputs.len())?)?;
+    let settings = settled(given, inputs, Methods::Several)?;
     let figure = match &args.figure {
         Some(path) => {
             let format = Format::of(path)?;
@@ -45,7 +47,7 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     }
     show::warn(&comparison);
     if args.json {
-        print::json(&comparison)?;
+        print::json(&comparison.to_json(Style::CommandLine))?;
     } else {
         let mut lines = show::table(&comparison);
         lines.extend(figure.map(|(path, _)| format!("wrote `{}`", path.display())));
@@ -56,10 +58,10 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
 
 /// What is said about one method means nothing where all of them run.
 fn refuse_meaningless(args: &CompareArgs) -> anyhow::Result<()> {
-    if args.options.method.is_some() {
+    if args.options.given.get("method").is_some() {
         bail!("setting `method`: all methods are compared: choose some with --methods");
     }
-    if args.options.plain.is_some() {
+    if args.options.given.get("plain").is_some() {
         bail!("setting `plain`: both forms of pbhs are compared: choose with --methods");
     }
     if args.train == Path::new("-") && args.test.as_deref() == Some(Path::new("-")) {

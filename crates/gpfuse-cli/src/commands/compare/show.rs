@@ -1,6 +1,7 @@
 //! A comparison for people.
 
 use gpfuse::compare::{Comparison, Scored};
+use gpfuse::settings::Style;
 
 use super::doubtful;
 use crate::print;
@@ -8,9 +9,10 @@ use crate::print;
 /// What a reader should know, on standard error.
 pub(super) fn warn(comparison: &Comparison) {
     for (who, scored) in comparison.scored() {
-        let warnings = scored.convergence.iter().flat_map(|c| &c.warnings);
-        print::warn(&warnings.map(|w| format!("{who}: {w}")).collect::<Vec<_>>());
-        scored.notes.iter().for_each(|note| print::note(&format!("note: {who}: {note}")));
+        let warnings = scored.convergence.iter().flat_map(|c| print::rendered(&c.warnings));
+        print::warn(warnings.map(|w| format!("{who}: {w}")));
+        let notes = print::rendered(&scored.notes);
+        notes.iter().for_each(|note| print::note(&format!("note: {who}: {note}")));
     }
 }
 
@@ -34,7 +36,7 @@ pub(super) fn table(comparison: &Comparison) -> Vec<String> {
     out.extend(legend(comparison));
     for entry in &comparison.entries {
         if let Err(e) = &entry.outcome {
-            out.push(format!("{} failed: {e}", entry.contestant));
+            out.push(format!("{} failed: {}", entry.contestant, e.render(Style::CommandLine)));
         }
     }
     out

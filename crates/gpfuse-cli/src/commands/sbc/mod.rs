@@ -14,7 +14,7 @@ use gpfuse_report::figure::{self, Format, Ranks, ranks};
 
 use self::show::{Summary, name};
 use self::watch::Watch;
-use super::{Outcome, threads};
+use super::Outcome;
 use crate::args::SbcArgs;
 use crate::print;
 use crate::progress::{cancelled, listen_saying};
@@ -23,11 +23,11 @@ use crate::progress::{cancelled, listen_saying};
 const MOST: u64 = 100_000;
 
 pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
-    let (begun, threads) = (Instant::now(), threads(args.threads)?);
+    let begun = Instant::now();
     if !(1..=MOST).contains(&args.sims) {
         anyhow::bail!("setting `sims`: {} is out of range: use 1 to {MOST}", args.sims);
     }
-    let study = Study::new(args.settings().check()?)?;
+    let study = Study::new(args.settings()?.check()?)?;
     let told = Simulations::settings(study.settings(), env!("CARGO_PKG_VERSION"))?;
     let ledger = Ledger::open(&args.out, Simulations(study.names().to_vec()), &told)?;
     if ledger.was_cut() {
@@ -45,9 +45,9 @@ pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
     }
 
     listen_saying("stopping: all finished simulations are kept".into())?;
-    let watch = Watch::new(args.method.name(), done, args.sims as usize);
+    let watch = Watch::new(study.settings().fit.method.name(), done, args.sims as usize);
     let ledger = Mutex::new(ledger);
-    let ended = run_all(&study, &left, threads, &watch, |simulation| {
+    let ended = run_all(&study, &left, study.settings().fit.sampler.threads, &watch, |simulation| {
         let mut ledger = ledger.lock().map_err(|_| anyhow!("an earlier line was not recorded"))?;
         ledger.record(simulation.clone())?;
         drop(ledger);

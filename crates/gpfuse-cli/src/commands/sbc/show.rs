@@ -36,10 +36,10 @@ pub(super) struct Summary<'a> {
 impl Summary<'_> {
     pub(super) fn show(&self, args: &SbcArgs) -> anyhow::Result<Outcome> {
         let found = self.verdict;
-        print::warn(&self.warnings());
+        print::warn(self.warnings());
         if args.json {
             print::json(&json!({
-                "method": args.method,
+                "method": self.study.settings().fit.method,
                 "settings": **self.study.settings(),
                 "calibrated": found.calibrated(),
                 "verdict": found,

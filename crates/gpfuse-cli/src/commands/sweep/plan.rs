@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::{anyhow, bail};
-use gpfuse::basis::frequencies::Scheme;
-use gpfuse::fit::BasisChoice;
-use gpfuse::scale::Scaling;
+use gpfuse::fit::FitSettings;
+use gpfuse::settings::Given;
 use gpfuse::sweep::{Cell, Key};
 use gpfuse_io::sweep_file::{Arm, SweepFile, line_of};
+use serde_json::Value;
 
 use super::Written;
 use super::source::Set;
-use crate::args::FitOptions;
+use crate::args::read;
 
 /// What a study says, or the command line: no arm has a say in it.
 const TAKEN: [(&str, &str); 8] = [
@@ -32,20 +32,19 @@ pub(super) fn cells(
     written: &Written,
 ) -> anyhow::Result<Vec<Cell>> {
     let kept: HashSet<Key> = file.keep.iter().map(|keep| keep.key()).collect();
-    let mut options = BTreeMap::new();
+    let mut arms = BTreeMap::new();
     for arm in &file.arm {
-        let own = self::options(file, arm).map_err(|e| in_arm(written, &arm.name, &e))?;
-        options.insert(arm.name.as_str(), own);
+        let settings = given(file, arm).map_err(|e| in_arm(written, &arm.name, &e))?;
+        arms.insert(arm.name.as_str(), settings);
     }
     let mut cells = Vec::new();
     for key in file.keys() {
-        let (Some(options), Some(set)) = (options.get(key.arm.as_str()), sets.get(&key.data))
-        else {
+        let (Some(given), Some(set)) = (arms.get(key.arm.as_str()), sets.get(&key.data)) else {
             bail!("the cell {key} has no arm or no data");
         };
         let keep = kept.contains(&key);
         let arm = key.arm.clone();
-        let cell = cell(key, options.clone(), set, keep);
+        let cell = cell(key, given.clone(), set, keep);
         cells.push(cell.map_err(|e| in_arm(written, &arm, &e))?);
     }
     Ok(cells)
@@ -58,46 +57,48 @@ fn in_arm(written: &Written, arm: &str, error: &anyhow::Error) -> anyhow::Error 
     anyhow!("sweep file `{path}`{line}: arm `{arm}`: {}", crate::message(error))
 }
 
-/// The options of an arm over those that all share.
-fn options(file: &SweepFile, arm: &Arm) -> anyhow::Result<FitOptions> {
+/// The settings of an arm over those that all share.
+fn given(file: &SweepFile, arm: &Arm) -> anyhow::Result<Given> {
     let mut all = file.fit.clone();
     all.extend(arm.fit.clone());
     if let Some((name, cure)) = TAKEN.iter().find(|(name, _)| all.contains_key(*name)) {
         bail!("setting `{name}`: does not belong here: {cure}");
     }
-    let options: FitOptions = all.try_into().map_err(|e: toml::de::Error| {
-        anyhow!("{}", e.message().lines().collect::<Vec<_>>().join(", "))
-    })?;
-    Ok(FitOptions { method: Some(arm.method), ..options })
+    let mut given = read(all).map_err(|problem| anyhow!(problem))?;
+    given.set("method", arm.method.name());
+    Ok(given)
 }
 
-fn cell(key: Key, mut options: FitOptions, set: &Set, keep: bool) -> anyhow::Result<Cell> {
-    options.experts = Some(key.experts);
-    options.seed = Some(key.fit_seed());
+fn cell(key: Key, mut given: Given, set: &Set, keep: bool) -> anyhow::Result<Cell> {
+    given.set("experts", key.experts);
+    given.set("seed", key.fit_seed());
     // Threads are the sweep's to give; one is in every range.
-    options.threads = Some(1);
-    let mut omega = None;
+    given.set("threads", 1);
+    given.set("basis", key.basis.as_str());
     match key.basis.as_str() {
         "rff" => {
-            options.basis = Some(BasisChoice::Rff);
-            options.frequencies = Some(key.size);
-            omega = set.frozen.as_ref().map(|f| f.omega(key.split, key.size)).transpose()?;
+            given.set("frequencies", key.size);
+            if let Some(frozen) = &set.frozen {
+                given.set("omega", frozen.omega(key.split, key.size)?);
+            }
         }
         basis => {
-            let hilbert = basis == "hilbert";
-            options.basis = Some(if hilbert { BasisChoice::Hilbert } else { BasisChoice::Exact });
-            options.size = hilbert.then_some(key.size);
+            if basis == "hilbert" {
+                given.set("size", key.size);
+            }
             // It is about frequencies, which there are none of here.
-            options.scheme = None::<Scheme>;
+            given.remove("scheme");
         }
     }
     if set.frozen.is_some() {
-        match options.scaling {
-            None | Some(Scaling::None) => options.scaling = Some(Scaling::None),
+        match given.get("scaling").and_then(Value::as_str) {
+            None | Some("none") => given.set("scaling", "none"),
             Some(_) => bail!("setting `scaling`: frozen data are used as they are: use none"),
         }
     }
-    let settings = options.check(set.table.inputs(), omega)?;
+    // Arms are for several bases: what has no effect on one of them has one on another.
+    let inputs = set.table.inputs();
+    let settings = given.settle(&FitSettings::default(), inputs)?.settings.check()?;
     let split = &set.splits[key.split];
     let (mut train, mut test) = (split.train.clone(), split.test.clone());
     let mut given = None;

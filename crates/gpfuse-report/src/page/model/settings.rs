@@ -1,21 +1,20 @@
 //! The settings of a model as a settings file, and how to fit it again.
 
-use gpfuse::fit::{BasisChoice, Experts, FitSettings};
-use gpfuse::model::Method;
-use serde_json::{Map, Value};
+use gpfuse::fit::{Experts, FitSettings};
+use serde_json::Value;
 
 use super::Model;
 use crate::page::document::{Block, Section};
 use crate::page::sweep::reproduce::quoted;
 
-/// All settings, in the form that `--settings` reads.
+/// All settings, in the form of a settings file.
 pub(super) fn settings(model: &Model<'_>) -> Section {
     let fitted = &model.fitted;
     let mut section = Section::new("settings", "Settings")
-        .with(Block::text("All settings of the fit, in the form that `--settings` reads."))
-        .with(Block::code("Settings file", file(&fitted.settings, &model.fitted.inputs())));
+        .with(Block::text("All settings of the fit, in the form of a settings file."))
+        .with(Block::code("Settings file", file(&fitted.settings, model.fitted.inputs())));
     if fitted.settings.omega.is_some() {
-        let words = "The frequencies were given in a table, which `--omega` names.";
+        let words = "The frequencies were given in a table, which the setting `omega` names.";
         section = section.with(Block::text(words));
     }
     section
@@ -55,79 +54,23 @@ pub(super) fn reproduce(model: &Model<'_>) -> Section {
         .with(Block::code("Commands", lines.join("\n")))
 }
 
-/// The settings with the names that the flags have.
+/// The settings under the keys of a settings file.
 fn file(settings: &FitSettings, inputs: &[String]) -> String {
-    let mut all = match serde_json::to_value(settings) {
-        Ok(Value::Object(all)) => all,
-        _ => Map::new(),
-    };
-    let mut out = Map::new();
-    let stacking = !settings.method.learns_experts();
-    let mut put = |from: &Map<String, Value>, key: &str, to: &str| {
-        if let Some(value) = from.get(key).filter(|v| !v.is_null()) {
-            out.insert(to.into(), value.clone());
-        }
-    };
-    let rff = settings.basis == BasisChoice::Rff;
-    for key in [
-        "method",
-        "experts",
-        "plain",
-        "basis",
-        "frequencies",
-        "scheme",
-        "size",
-        "box",
-        "kernel",
-        "normalise",
-        "density",
-        "scaling",
-        "combine",
-    ] {
-        let unused = (key == "experts" && settings.method == Method::Het)
-            || (["frequencies", "scheme"].contains(&key) && !rff)
-            || (key == "size" && rff);
-        if !unused {
-            put(&all, key, key);
-        }
-    }
-    if let Some(Value::Object(sampler)) = all.remove("sampler") {
-        sampler.keys().for_each(|key| put(&sampler, key, &key.replace('_', "-")));
-    }
-    if let (true, Some(Value::Object(mut own))) = (stacking, all.remove("expert")) {
-        let name = |at: &Value| {
-            let input = at.as_u64().and_then(|i| inputs.get(i as usize));
-            input.cloned().unwrap_or_default()
-        };
-        let contiguous = own.get("partition").and_then(Value::as_str) == Some("contiguous");
-        let along = own.get("along").map(name).filter(|_| contiguous);
-        own.insert("along".into(), along.map_or(Value::Null, Value::String));
-        let lists = own.get("inputs").and_then(Value::as_array).filter(|l| !l.is_empty());
-        let lists = lists.map(|lists| {
-            let list = |l: &Value| l.as_array().into_iter().flatten().map(name).collect::<Vec<_>>();
-            Value::Array(lists.iter().map(|l| Value::String(list(l).join(","))).collect())
-        });
-        own.insert("inputs".into(), lists.unwrap_or(Value::Null));
-        for (key, to) in [
-            ("partition", "partition"),
-            ("along", "along"),
-            ("hold_out", "hold-out"),
-            ("kernel", "expert-kernel"),
-            ("objective", "expert-objective"),
-            ("inputs", "expert-inputs"),
-        ] {
-            put(&own, key, to);
-        }
-    }
-    let line = |(key, value): (&String, &Value)| format!("{key} = {value}\n");
-    let mut text: String = out.iter().map(line).collect();
-    if let Some(Value::Object(priors)) = all.remove("priors") {
-        for (name, table) in &priors {
-            if let Value::Object(table) = table {
-                text += &format!("\n[priors.{name}]\n");
-                text += &table.iter().filter(|(_, v)| !v.is_null()).map(line).collect::<String>();
+    let line = |key: &str, value: &Value| format!("{key} = {value}\n");
+    let (mut text, mut tables) = (String::new(), String::new());
+    for (setting, value) in settings.flat(inputs) {
+        match value {
+            // Frequencies are in a table of their own.
+            _ if setting.name == "omega" => {}
+            Value::Object(priors) => {
+                for (name, table) in &priors {
+                    tables += &format!("\n[{}.{name}]\n", setting.flag());
+                    let scales = table.as_object().into_iter().flatten();
+                    tables.extend(scales.map(|(key, value)| line(key, value)));
+                }
             }
+            value => text += &line(&setting.flag(), &value),
         }
     }
-    text
+    text + &tables
 }

@@ -5,6 +5,7 @@ use gpfuse::basis::Basis;
 use gpfuse::fit::Experts;
 use gpfuse::infer::Sampler;
 use gpfuse::model::Method;
+use gpfuse::settings::Style;
 
 use super::Model;
 use crate::page::document::{Block, Section};
@@ -26,8 +27,9 @@ pub(super) fn summary(model: &Model<'_>) -> Section {
     section = section.with(Block::text(trust(fitted)));
     let warnings = &fitted.diagnostics.warnings;
     if !warnings.is_empty() {
-        section =
-            section.with(Block::List { items: warnings.iter().map(|w| sentence(w)).collect() });
+        section = section.with(Block::List {
+            items: warnings.iter().map(|w| sentence(&w.render(Style::SettingsFile))).collect(),
+        });
     }
     if let Some(found) = &fitted.diagnostics.combined {
         section = section.with(Block::text(sentence(&found.words)));

@@ -106,13 +106,14 @@ impl Trial {
     fn refuse(&mut self, error: &Error) {
         let (kind, says) = match error {
             Error::Setting { name, problem } => {
-                ("setting", !name.is_empty() && !problem.is_empty())
+                ("setting", !name.is_empty() && !problem.text.is_empty())
             }
             Error::Data(text) => ("data", text.contains(' ')),
             Error::Shape { what, expected, found } => {
                 ("shape", ![what, expected, found].iter().any(|t| t.is_empty()))
             }
-            Error::Sampling(text) | Error::Memory(text) => ("sampling", text.contains(' ')),
+            Error::Sampling(problem) => ("sampling", problem.text.contains(' ')),
+            Error::Memory(text) => ("sampling", text.contains(' ')),
             Error::Worker(text) => {
                 self.breaks(Law::NoPanic, text.clone());
                 ("worker", true)
