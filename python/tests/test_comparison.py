@@ -74,12 +74,19 @@ def test_the_table() -> None:
     lines = str(found).splitlines()
     assert len(lines) == 4 and lines[1].startswith(found.best)
     assert sum("did not converge" in line for line in lines) == 1
-    # Left-out rows have no CRPS, and one contestant may fail alone.
-    left = gf.compare(
-        DATA.X[TRAIN], DATA.y[TRAIN], methods=["stacking", "mogpe"], size=400, **SHORT
-    )
+    left = gf.compare(DATA.X[TRAIN], DATA.y[TRAIN], methods=["stacking"], experts=2)
     assert left.methods["stacking"]["crps"] is None
-    assert left.methods["mogpe"]["error"] and "failed: " in str(left).splitlines()[2]
+
+
+def test_one_that_fails_is_a_line() -> None:
+    """Sixty rows are too few for as many experts, and enough for one GP."""
+    rows = [DATA.X[TRAIN], DATA.y[TRAIN], DATA.X[TEST], DATA.y[TEST]]
+    found = gf.compare(*rows, methods=["stacking", "single-gp"], experts=60)
+    assert list(found.methods) == ["single-gp", "stacking"]
+    assert "60" in found.methods["stacking"]["error"]
+    line = str(found).splitlines()[2]
+    assert line.startswith("stacking") and "failed: " in line
+    assert found.to_pandas()["nlpd"].isna().tolist() == [False, True]
 
 
 def test_a_bar_where_it_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,6 +112,8 @@ def test_wrong_calls() -> None:
     with pytest.raises(ValueError, match="no method is named"):
         gf.compare(X, y, methods=[])
     with pytest.raises(ValueError, match="every method failed, stacking so: "):
+        gf.compare(X, y, X, y, methods=["stacking"], experts=80)
+    with pytest.raises(ValueError, match="80 experts and a hold-out of 18 of 90 rows"):
         gf.compare(X, y, methods=["stacking"], experts=80)
     with pytest.raises(ValueError, match="test rows: "):
         gf.compare(X, y, X, np.full(len(y), np.nan))
