@@ -135,6 +135,7 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// Table with a header: .csv, .csv.gz, .tsv or .parquet (`-` for CSV on standard input).
+    #[arg(help_heading = "Data", display_order = 0)]
     pub(crate) data: PathBuf,
     /// Column to predict.
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
@@ -146,11 +147,11 @@ pub(crate) struct FitArgs {
     /// 1; 0 for the weights), instead of a random division; bhs and pbhs.
     #[arg(long, value_name = "FILE", help_heading = "Data", hide_short_help = true)]
     pub(crate) assign: Option<PathBuf>,
-    /// Settings file (TOML), with the flags from --scaling to --combine as keys; flags win.
+    /// Settings file (TOML); flags given here win.
     ///
-    /// Its keys are those flags without the two dashes, and tables [priors.mu], [priors.log_sd] and
+    /// Its keys are the flags from --scaling to --combine without the two dashes, and tables [priors.mu], [priors.log_sd] and
     /// [priors.gate] with the prior scales `var` and `ell`, and [priors.calibration] with `scale`,
-    /// `floor`, `tail`, `blend` and `temper`. Flags given here win.
+    /// `floor`, `tail`, `blend` and `temper`.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) settings: Option<PathBuf>,
     #[command(flatten)]

@@ -342,7 +342,7 @@ fn a_failed_cell_is_a_row_with_its_error() {
 fn errors_of_a_sweep_file_name_the_line() {
     let place = place();
     let cases: [(&str, &str, &[&str]); 6] = [
-        ("plain = true", "plan = true", &["line 20: arm `plain`: unknown field `plan`"]),
+        ("plain = true", "plan = true", &["line 20: arm `plain`: unknown key `plan`"]),
         ("plain = true", "draws = 0", &["arm `plain`: setting `draws`: 0 is out of range"]),
         ("chains = 2", "seed = 2", &["setting `seed`: does not belong here: give `seeds`"]),
         ("chains = 2", "threads = 2", &["use the flag --threads"]),

@@ -10,11 +10,16 @@ use super::options::FitOptions;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Table to train on, with a header: .csv, .csv.gz, .tsv or .parquet (`-` for CSV on standard
-    /// input).
+    /// Table to train on, with a header (`-` for CSV on standard input).
+    ///
+    /// It is a file .csv, .csv.gz, .tsv or .parquet.
+    #[arg(help_heading = "Data", display_order = 0)]
     pub(crate) train: PathBuf,
-    /// Table with the same columns to score on. Without it the rows of the training table that
-    /// the weights are learned from are scored, each left out in turn.
+    /// Table with the same columns to score on [default: rows of the training table].
+    ///
+    /// Without it the rows of the training table that the weights are learned from are scored, each
+    /// left out in turn.
+    #[arg(help_heading = "Data", display_order = 0)]
     pub(crate) test: Option<PathBuf>,
     /// Column to predict.
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
@@ -22,13 +27,14 @@ pub(crate) struct CompareArgs {
     /// Input columns, separated by commas [default: all but the target].
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
     pub(crate) inputs: Option<Vec<String>>,
-    /// Settings file (TOML), as for `gpfuse fit`; flags given here win. Its method is not looked
-    /// at.
+    /// Settings file (TOML), as for `gpfuse fit`; flags given here win.
+    ///
+    /// Its method is not looked at.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) settings: Option<PathBuf>,
     /// Methods to compare, separated by commas [default: all].
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = contestants())]
-    #[arg(help_heading = "Experts", hide_possible_values = true)]
+    #[arg(help_heading = "Experts", hide_possible_values = true, long_help = methods())]
     pub(crate) methods: Option<Vec<Contestant>>,
     #[command(flatten)]
     pub(crate) options: FitOptions,
@@ -41,6 +47,13 @@ pub(crate) struct CompareArgs {
     /// Print the comparison as JSON.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+}
+
+/// All that can be compared, for the long help.
+fn methods() -> String {
+    let names: Vec<&str> = Contestant::all().into_iter().map(Contestant::name).collect();
+    let names = names.join(", ");
+    format!("Methods to compare, separated by commas [default: all] [possible values: {names}]")
 }
 
 fn contestants() -> impl TypedValueParser<Value = Contestant> {

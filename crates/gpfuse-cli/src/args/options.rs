@@ -104,17 +104,28 @@ fn flag(setting: &'static Setting, defaults: &serde_json::Value) -> Option<Arg> 
         Group::Sampling => "Sampling",
     };
     let help = Style::CommandLine.rewrite(&setting.help);
-    let short = help.split(". ").next().unwrap_or_default();
-    let with_default = |help: &str| {
-        format!("{} [default: {}]", help.trim_end_matches('.'), setting.default_words(defaults))
+    // The short help is the first words, and which values there are.
+    let ends = [". ", "; ", ", "].iter().filter_map(|end| help.find(end)).min();
+    let start = help[..ends.unwrap_or(help.len())].trim_end_matches('.');
+    let (short, values) = match setting.form {
+        Form::Choice(names) => {
+            let names = names.join(", ");
+            (format!("{start}: {names}"), format!(" [possible values: {names}]"))
+        }
+        _ => (start.to_string(), String::new()),
     };
+    let default = format!("[default: {}]", setting.default_words(defaults));
     let arg = Arg::new(setting.name)
         .long(setting.flag())
-        .help(with_default(short))
-        .long_help(with_default(&help))
+        .help(format!("{short} {default}"))
+        .long_help(format!("{} {default}{values}", help.trim_end_matches('.')))
         .help_heading(heading)
+        .hide_possible_values(true)
         .hide_short_help(setting.rare);
-    let arg = if setting.value_name.is_empty() { arg } else { arg.value_name(setting.value_name) };
+    let arg = match setting.value_name {
+        "" => arg.value_name(setting.name.to_uppercase()),
+        name => arg.value_name(name),
+    };
     Some(match setting.form {
         Form::Whole => arg.value_parser(value_parser!(u64)),
         Form::Number => arg.value_parser(value_parser!(f64)),
@@ -123,7 +134,7 @@ fn flag(setting: &'static Setting, defaults: &serde_json::Value) -> Option<Arg> 
         Form::InputLists => arg.action(ArgAction::Append),
         Form::Flag => {
             let arg = arg.num_args(0..=1).default_missing_value("true").value_name("BOOL");
-            arg.value_parser(value_parser!(bool)).hide_possible_values(true)
+            arg.value_parser(value_parser!(bool))
         }
         Form::Priors | Form::Mean => return None,
     })
