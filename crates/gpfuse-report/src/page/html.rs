@@ -66,17 +66,17 @@ fn each<T>(things: impl IntoIterator<Item = T>, markup: impl FnMut(T) -> Html) -
 
 /// Write a page as HTML. All its texts are escaped.
 pub fn html(page: &Document) -> String {
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
-         img-src data:; base-uri 'none'; form-action 'none'"
-    );
+    let policy = html![
+        html!["default-src 'none'; style-src 'sha256-", STYLE_HASH, "'; script-src 'sha256-"],
+        html![SCRIPT_HASH, "'; img-src data:; base-uri 'none'; form-action 'none'"],
+    ];
     let link = |section: &Section| {
         html!["<li><a href=\"#", section.id, "\">", text(&section.heading), "</a></li>\n"]
     };
     let page = html![
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
         "<meta http-equiv=\"Content-Security-Policy\" content=\"",
-        text(&policy),
+        policy,
         "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
         "<meta name=\"color-scheme\" content=\"light dark\">\n",
         "<meta name=\"generator\" content=\"gpfuse ",
