@@ -124,6 +124,7 @@ def compare(
     x: _Array,
     y: _Array,
     settings: str,
+    inputs: Sequence[str],
     methods: Sequence[str],
     test: tuple[_Array, _Array] | None = None,
     progress: _Progress | None = None,

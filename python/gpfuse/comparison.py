@@ -11,10 +11,10 @@ from sklearn.utils import column_or_1d
 
 from . import _gpfuse
 from .engine import to_json
-from .errors import in_python, spoken, warn_convergence
+from .errors import warn_convergence
 from .folds import pandas
 from .progress import bar, wanted
-from .rows import new_rows, training_rows
+from .rows import new_rows, numbered, training_rows
 from .scores import Score
 from .stacking import Stacking
 from .table import aligned, with_error
@@ -73,7 +73,7 @@ class Comparison:
             cells += [with_error(_score(found[each]))[0] for each in ("crps", "rmse", "mae")]
             note = "did not converge" if found["converged"] is False else ""
             if found["error"]:
-                note = f"failed: {spoken(found['error'])}"
+                note = f"failed: {found['error']}"
             rows.append([name, *cells, note])
         return aligned(["", "NLPD", "+-", "to best", "+-", "CRPS", "RMSE", "MAE", ""], rows)
 
@@ -136,7 +136,10 @@ def compare(
     if X_test is not None:
         test = (new_rows(told, X_test), np.ascontiguousarray(column_or_1d(y_test), dtype=float))
     chosen = _gpfuse.contestants() if methods is None else list(methods)
-    words = to_json(told._settings() | {"expert": told._expert_settings()})
+    # All methods run, each in its turn.
+    words = to_json({name: value for name, value in told._given().items() if name != "method"})
+    names = getattr(told, "feature_names_in_", None)
+    inputs = numbered(rows.shape[1]) if names is None else list(names)
     shown = bar(len(chosen), "methods") if wanted(progress) else None
 
     def show(done: tuple[int, int], _: Any) -> None:
@@ -144,8 +147,7 @@ def compare(
             shown.update(done[0] - shown.n)
 
     try:
-        with in_python():
-            text = _gpfuse.compare(rows, target, words, chosen, test=test, progress=show)
+        text = _gpfuse.compare(rows, target, words, inputs, chosen, test=test, progress=show)
     finally:
         if shown is not None:
             shown.close()
@@ -153,7 +155,7 @@ def compare(
     by_name = {each["method"]: each for each in found["methods"]}
     if all(each["error"] for each in by_name.values()):
         first = next(iter(by_name.values()))
-        raise ValueError(f"every method failed, {first['method']} so: {spoken(first['error'])}")
+        raise ValueError(f"every method failed, {first['method']} so: {first['error']}")
     for name, each in by_name.items():
         warn_convergence([f"{name}: {word}" for word in each["warnings"] or []], stacklevel=2)
     return Comparison(by_name, found["scored"], found["rows"], found["experts"])

@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 
+use gpfuse::Data;
 use gpfuse::compare::{Audience, Contestant, Entry, compare as run_compare};
 use gpfuse::infer::Monitor;
 use gpfuse::settings::Style;
-use gpfuse::{Data, FitSettings};
 use pyo3::prelude::*;
 
 use crate::arrays::{Matrix, Vector, matrix, vector};
+use crate::model::settle;
 use crate::{error, run};
 
 /// The names of all that can be compared.
@@ -48,19 +49,18 @@ impl Audience for Counting<'_> {
 /// Compare methods by their names on the rows `(x, y)`, scored at the rows `test` or, without such,
 /// at rows left out in turn. The table comes as the JSON of `gpfuse compare --json`.
 #[pyfunction]
-#[pyo3(signature = (x, y, settings, methods, test=None, progress=None))]
+#[pyo3(signature = (x, y, settings, inputs, methods, test=None, progress=None))]
 pub(crate) fn compare(
     py: Python<'_>,
     x: Matrix<'_>,
     y: Vector<'_>,
     settings: &str,
+    inputs: Vec<String>,
     methods: Vec<String>,
     test: Option<(Matrix<'_>, Vector<'_>)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let settings: FitSettings = error::settings(settings)?;
-    // As on the command line, where the settings of a comparison have no method.
-    let settings = FitSettings { method: FitSettings::default().method, ..settings };
+    let settings = settle(settings, &inputs)?.settings;
     let chosen: Result<Vec<Contestant>, _> = methods.iter().map(|name| name.parse()).collect();
     let chosen = chosen.map_err(error::of)?;
     let rows = |x: &Matrix<'_>, y: &Vector<'_>| {

@@ -39,7 +39,7 @@ pub(crate) fn settings() -> PyResult<(String, String)> {
 }
 
 /// The settings of a fit from those given by name, as JSON.
-fn settle(given: &str, inputs: &[String]) -> PyResult<Settled> {
+pub(crate) fn settle(given: &str, inputs: &[String]) -> PyResult<Settled> {
     let given: serde_json::Map<String, Value> =
         serde_json::from_str(given).map_err(error::of_json)?;
     let given = Given::read(given, Style::Python).map_err(error::of)?;
