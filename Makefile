@@ -5,10 +5,11 @@ VENV := target/venv
 TOOLS := cargo-deny@0.20.2 cargo-audit@0.22.2 cargo-fuzz@0.13.2
 WITH_TOOLS := PATH="$(CURDIR)/target/tools/bin:$$PATH"
 
-.PHONY: test python arviz1 browser kill other-sets check audit tools trust sanitizer golden bench protocol levers versus clean
+.PHONY: test python arviz1 browser kill other-sets check audit tools trust sanitizer golden bench protocol versus clean
 
 # The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and
-# experts from real scikit-learn, then the Python package, then the library's tests on the other instruction sets of this machine.
+# experts from real scikit-learn, then the Python package, then the library's tests on the other
+# instruction sets of this machine.
 test: $(VENV)/ready
 	$(CARGO) test --release --workspace --exclude gpfuse-py
 	$(VENV)/bin/python tests/arviz_open.py target/release/gpfuse
@@ -101,10 +102,6 @@ bench:
 # The frozen protocol against NumPyro; hours, and it goes on where it stopped.
 protocol:
 	$(CARGO) run --release -p gpfuse-bench --bin protocol -- bench/paper bench/results/protocol.csv
-
-# What each lever against separate modes gives; hours, and it goes on where it stopped.
-levers:
-	$(CARGO) run --release -p gpfuse --example levers -- bench/paper bench/results/levers.csv
 
 # Beside NumPyro and nutpie in one run; more than an hour, and it goes on where it stopped.
 versus:

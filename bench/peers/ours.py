@@ -16,7 +16,7 @@ WORK = ROOT / "target" / "versus"
 
 
 def file(name: str, values: np.ndarray) -> str:
-    """Write numbers as gpfuse's example reads them."""
+    """Write numbers as gpfuse's benchmark reads them."""
     WORK.mkdir(parents=True, exist_ok=True)
     path = WORK / f"{name}.f64"
     np.ascontiguousarray(values, float).tofile(path)
@@ -34,7 +34,7 @@ def table(name: str, rows: tuple[np.ndarray, np.ndarray]) -> dict:
 
 
 def problem(model: Model, rows: tuple[np.ndarray, np.ndarray]) -> dict:
-    """A model and its training rows, as the example takes them."""
+    """A model and its training rows, as the benchmark takes them."""
     if model.basis.kind == "rff":
         basis = {"rff": file("omega", model.basis.omega)}
     else:

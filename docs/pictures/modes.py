@@ -1,6 +1,7 @@
 """Draw the modes of het: `modes.py modes.csv data.csv modes.png`.
 
-`modes.csv` comes from the example `modes`, `data.csv` is that of the frozen protocol.
+`modes.csv` was made by a program that is in the history, commit 1c80982 (the example `modes`);
+`data.csv` is that of the frozen protocol.
 Needs matplotlib.
 """
 

@@ -1,6 +1,6 @@
 //! Fits an exact GP to a CSV file and prints what it took, as JSON.
 //!
-//! `cargo run --release -p gpfuse --example gp -- rows.csv [kernel] [ml|map] [zero|learned]
+//! `cargo run --release -p gpfuse-bench --bin gp -- rows.csv [kernel] [ml|map] [zero|learned]
 //! [test.csv]`: a file has one header line, and the last column is the target. With test rows
 //! it prints their root mean squared error and mean negative log predictive density too.
 
