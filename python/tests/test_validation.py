@@ -376,3 +376,14 @@ def test_a_bar_where_it_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     assert "folds" in capsys.readouterr().err
     gf.cross_validate(gf.GP(), DATA.X, DATA.y, cv=2)
     assert "folds" not in capsys.readouterr().err
+
+
+def test_n_jobs_is_kept_on_an_executor() -> None:
+    """`n_jobs` is a number of threads: no other one is filled in beside it."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(40, 1))
+    y = np.sin(5 * X[:, 0]) + 0.1 * rng.normal(size=40)
+    model = gf.HetGP(size=5, chains=2, warmup=20, draws=20, n_jobs=1, random_state=0)
+    with ThreadPoolExecutor(2) as executor:
+        found = gf.cross_validate(model, X, y, cv=2, executor=executor)
+    assert all(fold.error is None for fold in found.folds)

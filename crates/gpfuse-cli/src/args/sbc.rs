@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gpfuse::calibrate::{self, Settings};
+use gpfuse::settings::{Settled, Style};
 
 use super::options::SbcOptions;
+use crate::print;
 
 #[derive(Debug, Args)]
 pub(crate) struct SbcArgs {
@@ -34,10 +36,12 @@ pub(crate) struct SbcArgs {
 }
 
 impl SbcArgs {
-    /// The settings of the study.
+    /// The settings of the study; what was given without effect is said.
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
         let input = ["x".to_string()];
-        let fit = self.options.given.settle(&Settings::default().fit, &input)?.settings;
+        let Settled { settings: fit, unused } =
+            self.options.given.settle(&Settings::default().fit, &input)?;
+        print::warn(unused.iter().map(|unused| unused.render(Style::CommandLine)));
         let all = fit.sampler.chains.saturating_mul(fit.sampler.draws);
         let thin = self.thin.unwrap_or_else(|| (all / calibrate::RANKED).max(1));
         Ok(Settings { fit, rows: self.n, thin })
