@@ -47,13 +47,15 @@ pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
     listen_saying("stopping: all finished simulations are kept".into())?;
     let watch = Watch::new(study.settings().fit.method.name(), done, args.sims as usize);
     let ledger = Mutex::new(ledger);
-    let ended = run_all(&study, &left, study.settings().fit.sampler.threads, &watch, |simulation| {
-        let mut ledger = ledger.lock().map_err(|_| anyhow!("an earlier line was not recorded"))?;
-        ledger.record(simulation.clone())?;
-        drop(ledger);
-        watch.end(&simulation);
-        anyhow::Ok(())
-    });
+    let ended =
+        run_all(&study, &left, study.settings().fit.sampler.threads, &watch, |simulation| {
+            let mut ledger =
+                ledger.lock().map_err(|_| anyhow!("an earlier line was not recorded"))?;
+            ledger.record(simulation.clone())?;
+            drop(ledger);
+            watch.end(&simulation);
+            anyhow::Ok(())
+        });
     watch.clear();
     let ledger = ledger.into_inner().map_err(|_| anyhow!("a line could not be recorded"))?;
     let ended = ended?.context(
