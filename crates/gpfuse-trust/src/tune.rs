@@ -1,7 +1,8 @@
 //! Transitions to be tested: starts that are exact draws, and a step size that has something to
 //! decide.
 
-use gpfuse::infer::{Density, Kernel, Sampler};
+use gpfuse::infer::transition::Transition;
+use gpfuse::infer::{Density, Sampler};
 use gpfuse::random::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
 
@@ -22,10 +23,14 @@ const NUTS_DEPTH: usize = 4;
 const HMC_DEPTH: usize = 3;
 
 /// The kernel of a sampler with a scale for each parameter, or without.
-pub(crate) fn kernel(sampler: Sampler, step_size: f64, scales: &[f64]) -> gpfuse::Result<Kernel> {
+pub(crate) fn kernel(
+    sampler: Sampler,
+    step_size: f64,
+    scales: &[f64],
+) -> gpfuse::Result<Transition> {
     let kernel = match sampler {
-        Sampler::Hmc => Kernel::hmc(step_size, HMC_DEPTH),
-        Sampler::Nuts | Sampler::Map => Kernel::nuts(step_size, NUTS_DEPTH),
+        Sampler::Hmc => Transition::hmc(step_size, HMC_DEPTH),
+        Sampler::Nuts | Sampler::Map => Transition::nuts(step_size, NUTS_DEPTH),
     }?;
     if scales.is_empty() { Ok(kernel) } else { kernel.scaled(scales.to_vec()) }
 }

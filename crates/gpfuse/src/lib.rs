@@ -51,7 +51,6 @@ pub mod model;
 pub mod parallel;
 pub mod pool;
 pub mod predict;
-pub mod quantile;
 pub mod random;
 pub mod rows;
 pub mod scale;

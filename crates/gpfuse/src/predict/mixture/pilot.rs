@@ -6,8 +6,8 @@
 
 use super::probit::{Node, Target, guess};
 use super::sums::Parts;
+use crate::math::ndtri;
 use crate::math::simd::{Level, vectorised};
-use crate::quantile::ndtri;
 
 /// Sums in single precision run in this many interleaved partial sums.
 const LANES: usize = 16;
