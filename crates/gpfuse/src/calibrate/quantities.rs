@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::infer::{Density, DensityError};
-use crate::model::{Given, Kind, Model, Observed, Posterior};
+use crate::model::{Given, Invariant, Kind, Model, Observed, Posterior};
 
 /// Inputs without data where the fused density is looked at.
 pub(super) const PLACES: [f64; 3] = [-1.1, 0.1, 0.8];
@@ -63,7 +63,7 @@ impl Quantities {
     pub(super) fn of(&mut self, q: &[f64]) -> Vec<f64> {
         let mut likelihood = 0.0;
         self.data.invariants(q, |kind, _, value| {
-            if kind == 0 {
+            if kind == Invariant::LogLikelihood {
                 likelihood += value;
             }
         });
@@ -71,8 +71,8 @@ impl Quantities {
             Ok(logp) | Err(DensityError::NotFinite { logp }) => logp,
             Err(_) => f64::NAN,
         };
-        let mut seen = [[0.0; PLACES.len()]; 3];
-        self.places.invariants(q, |kind, row, value| seen[kind][row] = value);
+        let mut seen = [[0.0; PLACES.len()]; Invariant::ALL.len()];
+        self.places.invariants(q, |kind, row, value| seen[kind as usize][row] = value);
         let [density, mean, weight] = seen;
         let weighed = if self.data.model().experts() > 1 { WEIGHED } else { 0 };
         let mut out = vec![likelihood, joint];

@@ -33,7 +33,7 @@ pub(crate) use collapsed::Law;
 pub use gate::Gate;
 pub use layout::{Kind, Layout, Role};
 pub use method::Method;
-pub use posterior::{Observed, Posterior};
+pub use posterior::{Invariant, Observed, Posterior};
 pub use prior::{BankPrior, CalibrationPrior, Prior, Priors};
 pub use start::Starter;
 
