@@ -14,12 +14,14 @@ pub(crate) type Start<D> =
 /// choice among the points of a trajectory would hardly show.
 const ACCEPTANCE: f64 = 0.8;
 
-/// Bisections of the step size, and transitions at each.
+/// Bisections of the step size.
 const ROUNDS: u32 = 10;
+/// Transitions at each step size.
 const TRANSITIONS: u64 = 150;
 
-/// Leapfrog steps of NUTS, at most, and of HMC are `2^depth - 1`.
+/// NUTS takes at most `2^depth - 1` leapfrog steps.
 const NUTS_DEPTH: usize = 4;
+/// HMC takes `2^depth - 1` leapfrog steps.
 const HMC_DEPTH: usize = 3;
 
 /// The kernel of a sampler with a scale for each parameter, or without.

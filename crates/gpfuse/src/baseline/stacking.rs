@@ -26,7 +26,7 @@ const STEPS: usize = 200;
 /// The next t, as a part of the present mean of `w_k s_k`.
 const CENTRING: f64 = 0.1;
 /// How far a step may go towards the boundary.
-const REACH: f64 = 0.995;
+const STEP_SHARE: f64 = 0.995;
 
 /// The log weights, from the log scores by expert and row.
 pub(super) fn log_weights(log_scores: &[Vec<f64>]) -> Vec<f64> {
@@ -106,7 +106,7 @@ fn derivatives(p: &[Vec<f64>], extra: f64, w: &[f64]) -> (Vec<f64>, Mat<f64>) {
 fn step(v: &mut [f64], d: &[f64]) {
     let room = v.iter().zip(d).filter(|(_, d)| **d < 0.0).map(|(v, d)| -v / d);
     let length = room.fold(f64::INFINITY, f64::min);
-    let length = (REACH * length).min(1.0);
+    let length = (STEP_SHARE * length).min(1.0);
     v.iter_mut().zip(d).for_each(|(v, d)| *v += length * d);
 }
 

@@ -27,7 +27,7 @@ use crate::rows::Rows;
 use crate::{Error, Result};
 
 /// The largest input, on the model's scale, that a model is fitted to.
-const FARTHEST: f64 = 1e12;
+const LARGEST_INPUT: f64 = 1e12;
 
 /// A random-feature basis: its kernel and base frequencies, shared by all GPs of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,10 +95,10 @@ impl Rff {
     /// `2^-53` of itself, and a lengthscale may be far below 1.
     pub(super) fn check(&self, rows: &Rows) -> Result<()> {
         for row in 0..rows.len() {
-            if let Some((i, x)) = rows.row(row).enumerate().find(|(_, x)| x.abs() > FARTHEST) {
+            if let Some((i, x)) = rows.row(row).enumerate().find(|(_, x)| x.abs() > LARGEST_INPUT) {
                 return Err(Error::Data(format!(
                     "row {}, input {} is {x:e} on the model's scale: random features know no angle of a \
-                     number beyond {FARTHEST:e}. Let the fit scale the inputs, or divide them by a \
+                     number beyond {LARGEST_INPUT:e}. Let the fit scale the inputs, or divide them by a \
                      constant",
                     rows.origin() + row + 1,
                     i + 1

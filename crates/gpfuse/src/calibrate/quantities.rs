@@ -11,7 +11,7 @@ use crate::model::{Given, Invariant, Kind, Model, Observed, Posterior};
 pub(super) const PLACES: [f64; 3] = [-1.1, 0.1, 0.8];
 
 /// Of these, how many have their largest weight looked at.
-const WEIGHED: usize = 2;
+const PLACES_WEIGHED: usize = 2;
 
 /// The named parts of the parameter vector that are ranked by their largest number: all but the
 /// coefficients, which only together mean something.
@@ -30,7 +30,7 @@ pub(super) fn names(model: &Model) -> Vec<String> {
     out.extend(PLACES.iter().map(|x| format!("fused mean at {x}")));
     out.extend(PLACES.iter().map(|x| format!("log density at {x}")));
     if model.experts() > 1 {
-        out.extend(PLACES.iter().take(WEIGHED).map(|x| format!("largest weight at {x}")));
+        out.extend(PLACES.iter().take(PLACES_WEIGHED).map(|x| format!("largest weight at {x}")));
     }
     out.extend(parts(model).map(|(name, _)| name));
     out
@@ -74,7 +74,7 @@ impl Quantities {
         let mut seen = [[0.0; PLACES.len()]; Invariant::ALL.len()];
         self.places.invariants(q, |kind, row, value| seen[kind as usize][row] = value);
         let [density, mean, weight] = seen;
-        let weighed = if self.data.model().experts() > 1 { WEIGHED } else { 0 };
+        let weighed = if self.data.model().experts() > 1 { PLACES_WEIGHED } else { 0 };
         let mut out = vec![likelihood, joint];
         out.extend(mean.iter().chain(&density).chain(&weight[..weighed]));
         let largest = |r: &Range<usize>| q[r.clone()].iter().copied().fold(f64::MIN, f64::max);

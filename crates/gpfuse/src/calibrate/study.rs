@@ -21,7 +21,7 @@ use crate::scale::Affine;
 use crate::{Error, Result};
 
 /// Inputs lie within this of 0, about as standardised ones do.
-const REACH: f64 = 1.5;
+const INPUT_REACH: f64 = 1.5;
 
 /// Standard deviation of the log of a given expert's standard deviation.
 const SPREAD: f64 = 0.5;
@@ -59,7 +59,7 @@ impl Study {
     /// The study of some settings.
     pub fn new(settings: CheckedCalibrate) -> Result<Study> {
         let n = settings.rows;
-        let place = |i: usize| REACH * (2.0 * (i as f64 + 0.5) / n as f64 - 1.0);
+        let place = |i: usize| INPUT_REACH * (2.0 * (i as f64 + 0.5) / n as f64 - 1.0);
         let x: Vec<f64> = (0..n).map(place).collect();
         let model = Arc::new(settings.fit.model(settings.fit.basis(&x, &x, 1)?)?);
         let mut rng = stream(settings.fit.sampler.seed, Purpose::Calibrate, 0);

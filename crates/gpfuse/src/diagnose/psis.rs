@@ -16,10 +16,10 @@ use crate::parallel::parallel;
 use crate::{Error, Result};
 
 /// A tail of this many draws or fewer is not fitted.
-const TOO_FEW: usize = 4;
+const TOO_FEW_IN_TAIL: usize = 4;
 
 /// The largest k-hat that is good with any number of draws.
-const GOOD: f64 = 0.7;
+const LARGEST_GOOD_KHAT: f64 = 0.7;
 
 /// Leave-one-out scores of a fit, by the rows it was fitted to.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,7 +139,7 @@ pub fn loo(log_lik: &[f64], rows: usize, efficiency: &[f64], threads: usize) -> 
         se: pointwise.iter().map(|p| (p - mean).powi(2)).sum::<f64>().sqrt(),
         p_loo: each.iter().map(|row| row.1 - row.0).sum(),
         khat: each.iter().map(|row| row.2).collect(),
-        good_k: (1.0 - 1.0 / libm::log10(draws)).min(GOOD),
+        good_k: (1.0 - 1.0 / libm::log10(draws)).min(LARGEST_GOOD_KHAT),
         pointwise,
     })
 }
@@ -160,7 +160,7 @@ fn smooth(log_lik: &[f64], efficiency: f64) -> (Vec<f64>, f64) {
     let cutoff = outside.max(f64::MIN_POSITIVE.ln());
     let first = order.partition_point(|s| log_weight[*s] <= cutoff);
     let tail = &order[first..];
-    if tail.len() <= TOO_FEW {
+    if tail.len() <= TOO_FEW_IN_TAIL {
         return (log_weight, f64::INFINITY);
     }
     let excess: Vec<f64> = tail.iter().map(|s| log_weight[*s].exp() - cutoff.exp()).collect();

@@ -12,7 +12,7 @@ use crate::math::{Partial, ROWS, WIDTH, fma, total};
 
 /// Squared scaled distances beyond this have covariance 0 under every kernel; without the bound
 /// an infinite one would make it infinity times 0.
-const FARTHEST: f64 = 1e12;
+const LARGEST_SQUARE: f64 = 1e12;
 
 vectorised! {
     /// The covariance `var k` of all rows, `diagonal` instead of it on the diagonal; where room
@@ -115,7 +115,7 @@ fn lanes<const FMA: bool>(
 ) {
     let (mut value, mut steep) = ([0.0; ROWS], [0.0; ROWS]);
     for r in 0..ROWS {
-        let bounded = if r2[r] < FARTHEST { r2[r] } else { FARTHEST };
+        let bounded = if r2[r] < LARGEST_SQUARE { r2[r] } else { LARGEST_SQUARE };
         let (v, s) = kernel.covariance_by::<FMA>(bounded);
         value[r] = var * v;
         steep[r] = var * s;

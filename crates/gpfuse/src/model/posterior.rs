@@ -85,10 +85,10 @@ impl Invariant {
 }
 
 /// A share of the rows is at least this many blocks: below it, threads cost more than they give.
-const SHARE: usize = 64;
+const FEWEST_BLOCKS: usize = 64;
 
 /// The most shares of the rows, and so the most threads that one gradient can use.
-const SHARES: usize = 32;
+const MOST_SHARES: usize = 32;
 
 /// The posterior density of a model given data, on the sampling space; cheap to clone, one
 /// per thread.
@@ -122,7 +122,7 @@ impl Posterior {
         model.check_given(&data.rows, data.given.as_ref())?;
         let cache = Arc::new(model.basis().cache(&data.rows));
         let blocks = data.rows.blocks();
-        let share = blocks.div_ceil((blocks / SHARE).clamp(1, SHARES));
+        let share = blocks.div_ceil((blocks / FEWEST_BLOCKS).clamp(1, MOST_SHARES));
         let share = share.next_multiple_of(model.basis().span());
         Ok(Posterior {
             cache,

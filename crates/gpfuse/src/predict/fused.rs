@@ -8,9 +8,9 @@ use crate::parallel::parallel;
 use crate::{Error, Result};
 
 /// The largest mean and standard deviation of a [`Mixture`].
-const MOST: f64 = 1e150;
+const LARGEST_NUMBER: f64 = 1e150;
 /// Its smallest standard deviation.
-const LEAST: f64 = 1e-150;
+const SMALLEST_SD: f64 = 1e-150;
 
 /// Gaussian mixtures of equally many components, one for each row, in the units of the target.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +49,13 @@ impl Fused {
                 Err(Error::Data(format!("{place}: {what} is {value:?}: it must be {need}")))
             })
         };
-        fits("mean", &mean, &|v| v.abs() <= MOST, "within 1e150 of 0")?;
-        fits("sd", &sd, &|v| (LEAST..=MOST).contains(&v), "within 1e-150 to 1e150")?;
+        fits("mean", &mean, &|v| v.abs() <= LARGEST_NUMBER, "within 1e150 of 0")?;
+        fits(
+            "sd",
+            &sd,
+            &|v| (SMALLEST_SD..=LARGEST_NUMBER).contains(&v),
+            "within 1e-150 to 1e150",
+        )?;
         fits("log weight", &log_weight, &|v| v < f64::INFINITY, "a number, not infinite")?;
         for (row, own) in log_weight.chunks(parts).enumerate() {
             if own.iter().all(|w| *w == f64::NEG_INFINITY) {

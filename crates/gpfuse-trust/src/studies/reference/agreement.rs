@@ -12,7 +12,7 @@ use gpfuse::diagnose::mcse_mean;
 const LEVELS: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "50 %"), (0.95, "95 %")];
 
 /// Comparisons of each quantity.
-pub(super) const EACH: usize = 2 + LEVELS.len();
+pub(super) const COMPARISONS: usize = 2 + LEVELS.len();
 
 /// One number, by two sets of chains.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) struct Agreement {
 /// Compare the chains of a quantity.
 pub(super) fn compare(name: &str, first: &[&[f64]], second: &[&[f64]]) -> Agreement {
     let [one, two] = [first, second].map(Moments::of);
-    let mut compared = Vec::with_capacity(EACH);
+    let mut compared = Vec::with_capacity(COMPARISONS);
     let mut say = |what: &str, a: (f64, f64), b: (f64, f64)| {
         let z = (a.0 - b.0) / a.1.hypot(b.1);
         // What cannot be compared does not agree.
@@ -136,7 +136,7 @@ mod tests {
     /// probability of 4e-4 in all.
     #[test]
     fn differences_in_standard_errors_are_standard_normal() {
-        let mut squares = [0.0; EACH];
+        let mut squares = [0.0; COMPARISONS];
         for pair in 0..200 {
             let (one, two) =
                 (chains(2 * pair, 2000, 1.0, 0.0), chains(2 * pair + 1, 1000, 1.0, 0.0));

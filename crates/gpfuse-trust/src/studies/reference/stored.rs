@@ -73,12 +73,12 @@ pub(super) struct Problem {
 }
 
 /// Where there are more parameters, only the first coefficient of each GP is stored.
-const FEW: usize = 20;
+const ALL_STORED: usize = 20;
 
 impl Problem {
     /// The names of what is stored of its draws.
     pub(super) fn stored(&self) -> BTreeSet<&str> {
-        let few = self.parameters.len() <= FEW;
+        let few = self.parameters.len() <= ALL_STORED;
         let kept = |name: &&String| few || !name.contains("_theta ") || name.ends_with(" 1");
         self.parameters.iter().filter(kept).chain(&self.derived).map(String::as_str).collect()
     }

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use super::case::Case;
 use super::numbers::normal;
 use super::phase;
-use super::slope::{Slope, TELLS, Way, compare};
+use super::slope::{STEP_TOLERANCE, Slope, Way, compare};
 
 /// Prior draws at which the density is looked at.
 const POINTS: usize = 4;
@@ -210,7 +210,7 @@ fn ways(model: &Model, x: &[f64], q: &[f64], rng: &mut ChaCha8Rng) -> Vec<Way> {
         let (shortest, longest) = match part.kind {
             _ if rounding > DIGITS => (f64::INFINITY, 0.0),
             Kind::Ell => (0.0, angle.recip()),
-            Kind::Theta => (rounding / TELLS, f64::INFINITY),
+            Kind::Theta => (rounding / STEP_TOLERANCE, f64::INFINITY),
             _ => (0.0, f64::INFINITY),
         };
         Way { part: part.name.clone(), along, shortest, longest }

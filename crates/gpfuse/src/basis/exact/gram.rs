@@ -23,14 +23,14 @@ impl<'a> Points<'a> {
 
 /// At squared scaled distances beyond this every kernel is 0 in the machine. They are cut here,
 /// so that 0 is never multiplied by infinity.
-const FAR: f64 = 1e6;
+const LARGEST_SQUARE: f64 = 1e6;
 
-/// `((x - at) / ell)^2`, cut at [`FAR`]. NaN passes through.
+/// `((x - at) / ell)^2`, cut at [`LARGEST_SQUARE`]. NaN passes through.
 #[inline(always)]
 fn square(x: f64, at: f64, inverse: f64) -> f64 {
     let z = (x - at) * inverse;
     let square = z * z;
-    if square > FAR { FAR } else { square }
+    if square > LARGEST_SQUARE { LARGEST_SQUARE } else { square }
 }
 
 /// Squared scaled distances of the first rows of `x` from anchor `a`.

@@ -33,7 +33,7 @@ fn forward_kernel<V: Wide>(features: &[Lanes], coef: &[f64], groups: usize, mut 
 /// are about equal.
 #[inline(always)]
 fn share<V: Wide>(left: usize) -> usize {
-    left.div_ceil(left.div_ceil(if V::MANY { 4 } else { 3 }))
+    left.div_ceil(left.div_ceil(if V::MANY_REGISTERS { 4 } else { 3 }))
 }
 
 /// Groups of rows that a tile of the product holds in registers at once.
@@ -91,7 +91,7 @@ fn adjoint_kernel<V: Wide>(
         let count = share::<V>(gps - first);
         let out = &mut out[first * functions..(first + count) * functions];
         let all = Product { features, functions, d_f, gps, first, groups };
-        match (count, V::MANY) {
+        match (count, V::MANY_REGISTERS) {
             (4, _) => adjoint_tiles::<V, 4, 4>(all, out),
             (3, true) => adjoint_tiles::<V, 3, 4>(all, out),
             (3, false) => adjoint_tiles::<V, 3, 2>(all, out),
