@@ -66,7 +66,7 @@ impl Monitor for Watch {
     fn draw(&self, progress: &ChainProgress) {
         let mut chains = lock(&self.chains);
         match chains.iter_mut().find(|p| p.chain == progress.chain) {
-            Some(own) => *own = *progress,
+            Some(known) => *known = *progress,
             None => chains.push(*progress),
         }
     }
@@ -85,10 +85,10 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<(T, Option<PyErr>)> {
     let watch = Arc::new(Watch::default());
     let (done, mut wait) = channel();
-    let own = watch.clone();
+    let watcher = watch.clone();
     thread::spawn(move || {
         // Nobody listens any more to work that was left behind.
-        let _ = done.send(work(&own));
+        let _ = done.send(work(&watcher));
     });
     let (mut stopped, mut shown): (Option<(PyErr, Instant)>, _) = (None, Instant::now());
     loop {

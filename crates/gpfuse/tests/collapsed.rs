@@ -204,10 +204,10 @@ fn inverse(mut a: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     for i in 0..n {
         let pivot = a[i][i];
         a[i].iter_mut().for_each(|v| *v /= pivot);
-        let own = a[i].clone();
+        let pivot_row = a[i].clone();
         for (_, row) in a.iter_mut().enumerate().filter(|(j, _)| *j != i) {
             let factor = row[i];
-            row.iter_mut().zip(&own).for_each(|(v, o)| *v -= factor * o);
+            row.iter_mut().zip(&pivot_row).for_each(|(v, o)| *v -= factor * o);
         }
     }
     a.into_iter().map(|row| row[n..].to_vec()).collect()

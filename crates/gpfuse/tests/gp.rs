@@ -85,10 +85,10 @@ fn leaving_a_row_out_equals_conditioning_without_it() {
             let all = condition(kernel, &hyper, &rows).leave_one_out();
             for i in 0..n {
                 let (mut x, mut y) = (rows.x.clone(), rows.y.clone());
-                let own: Vec<f64> = x.drain(i * d..(i + 1) * d).collect();
+                let point: Vec<f64> = x.drain(i * d..(i + 1) * d).collect();
                 y.remove(i);
                 let rest = condition(kernel, &hyper, &Rows { x, inputs: d, y });
-                let want = rest.predict(&own, true).unwrap();
+                let want = rest.predict(&point, true).unwrap();
                 close("mean", all[i].0, want.mean[0], 1e-10);
                 close("sd", all[i].1, want.sd[0], 1e-10);
             }

@@ -122,7 +122,7 @@ fn decode(bytes: Bytes, signed: bool) -> Result<Tree, Wrong> {
     if !root.variables.is_empty() || root.groups.iter().any(|group| !group.groups.is_empty()) {
         return Err(Wrong::Altered);
     }
-    let groups = root.groups.iter().map(|own| group(&file, own)).collect::<Result<_, _>>()?;
+    let groups = root.groups.iter().map(|child| group(&file, child)).collect::<Result<_, _>>()?;
     let tree = Tree { groups };
     if signed && crc != format!("{:08x}", tree.checksum()) {
         return Err(Wrong::Altered);

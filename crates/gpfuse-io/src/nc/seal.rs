@@ -30,8 +30,8 @@ pub(super) fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.extend(MARK);
     let end = (bytes.len() as u64).to_le_bytes();
     bytes[END].copy_from_slice(&end);
-    let own = jenkins_lookup3(&bytes[..SUPERBLOCK_SUM.start]).to_le_bytes();
-    bytes[SUPERBLOCK_SUM].copy_from_slice(&own);
+    let sum = jenkins_lookup3(&bytes[..SUPERBLOCK_SUM.start]).to_le_bytes();
+    bytes[SUPERBLOCK_SUM].copy_from_slice(&sum);
     let sum = checksum(&bytes);
     bytes.extend(sum);
     bytes

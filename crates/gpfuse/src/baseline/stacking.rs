@@ -43,8 +43,8 @@ pub(crate) fn weights(log_scores: &[Vec<f64>], lambda: f64) -> Vec<f64> {
 /// maximum.
 fn densities(log_scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let row = |i: usize| {
-        let top = log_scores.iter().map(|own| own[i]).fold(f64::NEG_INFINITY, f64::max);
-        log_scores.iter().map(|own| (own[i] - top).exp()).collect()
+        let top = log_scores.iter().map(|scores| scores[i]).fold(f64::NEG_INFINITY, f64::max);
+        log_scores.iter().map(|scores| (scores[i] - top).exp()).collect()
     };
     (0..log_scores[0].len()).map(row).collect()
 }

@@ -219,8 +219,8 @@ mod tests {
                 found.iter().enumerate().map(|(j, c)| law.tail(j, *c)).fold(9.0, f64::min)
             };
             for ranks in &all {
-                let own = smallest(ranks) * (1.0 + 1e-9);
-                let worse = all.iter().filter(|other| smallest(other) <= own).count();
+                let bound = smallest(ranks) * (1.0 + 1e-9);
+                let worse = all.iter().filter(|other| smallest(other) <= bound).count();
                 let expected = worse as f64 / all.len() as f64;
                 assert!((law.p_value(ranks) - expected).abs() < 1e-9, "{ranks:?}");
             }

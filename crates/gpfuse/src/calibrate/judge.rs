@@ -129,8 +129,8 @@ mod tests {
         let mut rng = stream(seed, Purpose::Calibrate, 0);
         let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
         let mut rank = |_| {
-            let own = normal();
-            (0..RANKED).filter(|_| mean + sd * normal() < own).count()
+            let truth = normal();
+            (0..RANKED).filter(|_| mean + sd * normal() < truth).count()
         };
         let all: Vec<Simulation> = (0..simulations)
             .map(|number| {

@@ -82,7 +82,7 @@ impl ChainWeights {
         let equal = vec![1.0 / each.len() as f64; each.len()];
         let gain = paired(&scores.mixed(&stacked), &scores.mixed(&equal))?;
         let used = each.iter().zip(&stacked).filter(|(_, w)| **w > 0.0);
-        let doubtful = used.map(|(own, _)| own.bad()).max() > Some(scores.rows() / DOUBTFUL_ROWS);
+        let doubtful = used.map(|(loo, _)| loo.bad()).max() > Some(scores.rows() / DOUBTFUL_ROWS);
         let weights = match how {
             Combine::Stack => stacked,
             Combine::Auto if sure(gain) && !doubtful => stacked,

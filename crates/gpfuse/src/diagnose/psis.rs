@@ -97,9 +97,9 @@ pub fn relative_efficiency(
         });
     }
     parallel(rows, threads, |row| {
-        let own = log_lik.row(row);
-        let top = largest(&own);
-        let likelihood: Vec<f64> = own.iter().map(|l| (l - top).exp()).collect();
+        let logs = log_lik.row(row);
+        let top = largest(&logs);
+        let likelihood: Vec<f64> = logs.iter().map(|l| (l - top).exp()).collect();
         let by_chain: Vec<&[f64]> = likelihood.chunks(log_lik.draws / chains).collect();
         let relative = ess_mean(&by_chain) / log_lik.draws as f64;
         if relative.is_nan() { 1.0 } else { relative }
@@ -124,11 +124,11 @@ pub fn loo(log_lik: &[f64], rows: usize, efficiency: &[f64], threads: usize) -> 
     }
     let draws = log_lik.draws as f64;
     let each = parallel(rows, threads, |row| {
-        let own = log_lik.row(row);
-        let (log_weight, khat) = smooth(&own, efficiency[row]);
+        let logs = log_lik.row(row);
+        let (log_weight, khat) = smooth(&logs, efficiency[row]);
         let total = log_sum_exp(&log_weight);
-        let joint: Vec<f64> = log_weight.iter().zip(&own).map(|(w, l)| w - total + l).collect();
-        (log_sum_exp(&joint), log_sum_exp(&own) - draws.ln(), khat)
+        let joint: Vec<f64> = log_weight.iter().zip(&logs).map(|(w, l)| w - total + l).collect();
+        (log_sum_exp(&joint), log_sum_exp(&logs) - draws.ln(), khat)
     })?;
     let pointwise: Vec<f64> = each.iter().map(|row| row.0).collect();
     let (elpd, n) = (pointwise.iter().sum::<f64>(), rows as f64);

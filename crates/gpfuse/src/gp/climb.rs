@@ -89,11 +89,11 @@ impl Objective<'_> {
         let mut begin = ends(start);
         if free == Free::Common {
             // The common factor is counted from the start, and no lengthscale leaves its bounds.
-            let own = &start[1..last];
-            let room = |(bound, own): (&f64, &f64)| bound - own;
+            let log_ell = &start[1..last];
+            let room = |(bound, log_ell): (&f64, &f64)| bound - log_ell;
             let (low, high) = (&self.prior.lower[1..last], &self.prior.upper[1..last]);
-            lower[1] = low.iter().zip(own).map(room).fold(f64::NEG_INFINITY, f64::max);
-            upper[1] = high.iter().zip(own).map(room).fold(f64::INFINITY, f64::min);
+            lower[1] = low.iter().zip(log_ell).map(room).fold(f64::NEG_INFINITY, f64::max);
+            upper[1] = high.iter().zip(log_ell).map(room).fold(f64::INFINITY, f64::min);
             begin[1] = 0.0;
         }
         // In units of the first step: that of L-BFGS-B has length 1.

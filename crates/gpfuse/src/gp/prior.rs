@@ -95,7 +95,7 @@ impl Prior {
         let last = q.len() - 1;
         let (inputs, apart) = ((last - 1) as f64, |i: usize| q[i] - self.median[i]);
         let mean = (1..last).map(apart).sum::<f64>() / inputs;
-        let own = |i: usize| apart(i) - mean;
+        let deviation = |i: usize| apart(i) - mean;
         let pull = |e: f64, scale: f64| {
             (DEGREES_OF_FREEDOM + 1.0) * e / (DEGREES_OF_FREEDOM * scale * scale + e * e)
         };
@@ -104,14 +104,14 @@ impl Prior {
         if let Some(grad) = grad {
             grad[0] -= var / LOG_SD[0];
             grad[last] -= noise / LOG_SD[1];
-            let all = (1..last).map(|i| pull(own(i), OWN_SCALE)).sum::<f64>();
+            let all = (1..last).map(|i| pull(deviation(i), OWN_SCALE)).sum::<f64>();
             let shared = (pull(mean, COMMON_SCALE) - all) / inputs;
             for i in 1..last {
-                grad[i] -= pull(own(i), OWN_SCALE) + shared;
+                grad[i] -= pull(deviation(i), OWN_SCALE) + shared;
             }
         }
-        let tails =
-            tail(mean, COMMON_SCALE) + (1..last).map(|i| tail(own(i), OWN_SCALE)).sum::<f64>();
+        let tails = tail(mean, COMMON_SCALE)
+            + (1..last).map(|i| tail(deviation(i), OWN_SCALE)).sum::<f64>();
         -0.5 * (var * var + noise * noise + (DEGREES_OF_FREEDOM + 1.0) * tails)
     }
 }

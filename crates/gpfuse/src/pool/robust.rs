@@ -160,12 +160,12 @@ fn log_density_kernel<const FMA: bool>(
         let (mu, log_sd) = (&experts.mu[k], &experts.log_sd[k]);
         let (d_mu, d_log_sd, d_log_w) = (&mut d.mu[k], &mut d.log_sd[k], &mut d.log_w[k]);
         for r in 0..ROWS {
-            let (p, own) = (d_log_w[r], d_mu[r] * sum[r]);
+            let (p, responsibility) = (d_log_w[r], d_mu[r] * sum[r]);
             let (log_v, share) = over_floor::<FMA>(2.0 * log_sd[r], experts.floor[r]);
             let per_sd = exp::<FMA>(-0.5 * log_v);
             let z = distance(y[r], mu[r], per_sd);
-            let slope = own * fma::<FMA>(z, z, -1.0);
-            d_mu[r] = fma::<FMA>(p, pull[r], own * z * per_sd);
+            let slope = responsibility * fma::<FMA>(z, z, -1.0);
+            d_mu[r] = fma::<FMA>(p, pull[r], responsibility * z * per_sd);
             d_log_w[r] = p * fma::<FMA>(pull[r], mu[r] - mean[r], push[r]);
             d_log_sd[r] = fma::<FMA>(share, slope, -2.0 * d_log_w[r]);
             d.floor[r] = fma::<FMA>(1.0 - share, slope, d.floor[r]);

@@ -120,8 +120,8 @@ impl Batches {
     pub(crate) fn shares(&self, left_out: Option<usize>) -> Vec<f64> {
         let kept = |b: &usize| Some(*b) != left_out;
         let share = |b: usize| {
-            let (own, weight) = self.stratum(b);
-            let total: f64 = own.filter(kept).map(|b| self.share(b)).sum();
+            let (stratum, weight) = self.stratum(b);
+            let total: f64 = stratum.filter(kept).map(|b| self.share(b)).sum();
             self.share(b) / total * weight
         };
         (0..self.len()).map(|b| if kept(&b) { share(b) } else { 0.0 }).collect()

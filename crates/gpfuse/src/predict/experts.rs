@@ -73,10 +73,10 @@ impl Predictor {
             let mut out = Vec::with_capacity(filled * experts);
             for r in 0..filled {
                 for (sums, _, weight) in all.iter_mut() {
-                    let own = &mut weight[r * draws..(r + 1) * draws];
+                    let weights = &mut weight[r * draws..(r + 1) * draws];
                     let weight = match weighted {
-                        None => Summary::of(own, level),
-                        Some(factors) => Summary::weighted(own, factors, level),
+                        None => Summary::of(weights, level),
+                        Some(factors) => Summary::weighted(weights, factors, level),
                     };
                     let (mean, sd) = sums.moments(r, draws as f64);
                     out.push(ExpertSummary { weight, mean, sd });

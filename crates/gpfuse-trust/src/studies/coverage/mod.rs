@@ -65,11 +65,11 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     for (method, first) in Method::ALL.into_iter().zip((0..).step_by(SETS_PER_METHOD as usize)) {
         let study = prior::study(method, run)?;
         let one = |number: u64| prior::covered(&study, first + number);
-        let own = sets(run.size(12, 200), run.threads, one)?;
+        let found = sets(run.size(12, 200), run.threads, one)?;
         if !run.short {
-            out.push(finding(format!("{method}, truths from the prior"), &own, family));
+            out.push(finding(format!("{method}, truths from the prior"), &found, family));
         }
-        all.extend(own);
+        all.extend(found);
     }
     out.push(finding("All methods, truths from the prior".into(), &all, family));
     Ok(out)
@@ -83,8 +83,8 @@ fn run_outside(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let (mut out, family) = (Vec::new(), Family { rate: RATE_OUTSIDE, findings: 1 });
     for (source, method) in Source::ALL.into_iter().flat_map(|s| Method::ALL.map(|m| (s, m))) {
         let one = |number| outside::covered(method, source, run.seed, number);
-        let own = sets(200, run.threads, one)?;
-        out.push(finding(format!("{method}, {}", source.name()), &own, family));
+        let found = sets(200, run.threads, one)?;
+        out.push(finding(format!("{method}, {}", source.name()), &found, family));
     }
     Ok(out)
 }

@@ -46,13 +46,13 @@ fn chance(pairs: usize) -> String {
 /// Pairs of recorded runs of a method, of the same split.
 pub(super) fn agree(method: Method, all: &[Outcome]) -> Finding {
     let claim = format!("{method}: runs that pass, or are within the bars of the chains, agree");
-    let own: Vec<&Outcome> = all.iter().filter(|o| o.method == method).collect();
-    if own.is_empty() {
+    let outcomes: Vec<&Outcome> = all.iter().filter(|o| o.method == method).collect();
+    if outcomes.is_empty() {
         return none_recorded(claim, &target());
     }
     let (mut good, mut others, mut passed) = (Vec::new(), Vec::new(), 0);
-    for (i, a) in own.iter().enumerate() {
-        for b in own[i + 1..].iter().filter(|b| b.split == a.split) {
+    for (i, a) in outcomes.iter().enumerate() {
+        for b in outcomes[i + 1..].iter().filter(|b| b.split == a.split) {
             let both = reliable(a) && reliable(b);
             if both { &mut good } else { &mut others }.push(apart((a, b)));
             passed += usize::from(a.passed() && b.passed());

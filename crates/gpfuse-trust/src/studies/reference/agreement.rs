@@ -152,17 +152,17 @@ mod tests {
     /// 1e-4.
     #[test]
     fn a_shift_and_a_scale_are_found() {
-        let own = chains(1, 20_000, 1.0, 0.0);
-        let z = |other: &[Vec<f64>], i: usize| compared(&own, other).compared[i].z.abs();
+        let traces = chains(1, 20_000, 1.0, 0.0);
+        let z = |other: &[Vec<f64>], i: usize| compared(&traces, other).compared[i].z.abs();
         let shifted = chains(2, 20_000, 1.0, 0.15);
-        assert!(z(&shifted, 0) > 6.0 && (compared(&own, &shifted).apart - 0.15).abs() < 0.05);
+        assert!(z(&shifted, 0) > 6.0 && (compared(&traces, &shifted).apart - 0.15).abs() < 0.05);
         assert!(z(&chains(3, 20_000, 1.1, 0.0), 1) > 6.0);
     }
 
     /// The standard error of the autocorrelation of 80 000 draws is below 0.004.
     #[test]
     fn the_autocorrelation_is_that_of_the_process() {
-        let own = chains(1, 20_000, 1.0, 0.0);
-        assert!((lag_one(&slices(&own)) - 0.7).abs() < 0.02);
+        let traces = chains(1, 20_000, 1.0, 0.0);
+        assert!((lag_one(&slices(&traces)) - 0.7).abs() < 0.02);
     }
 }

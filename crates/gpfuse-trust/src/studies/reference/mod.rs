@@ -78,7 +78,7 @@ fn definition(method: Method, reference: &Reference) -> Finding {
     let within = sizes
         .iter()
         .zip(INDEPENDENT)
-        .all(|(own, (low, high))| own.iter().all(|size| (low..=high).contains(size)));
+        .all(|(sizes, (low, high))| sizes.iter().all(|size| (low..=high).contains(size)));
     let least = sizes.concat().into_iter().fold(f64::INFINITY, f64::min);
     let whole = reference.problem.stored() == columns.iter().map(|c| c.name.as_str()).collect();
     let energy = diagnostics.e_fmi.iter().copied().fold(f64::INFINITY, f64::min);

@@ -150,7 +150,7 @@ impl Reference {
         let (_, chain) = all.next().context("no column")?;
         let chains = chain.chunk_by(|a, b| a == b).count();
         let per_chain = rows / chains;
-        let equal = chain.chunk_by(|a, b| a == b).all(|own| own.len() == per_chain);
+        let equal = chain.chunk_by(|a, b| a == b).all(|draws| draws.len() == per_chain);
         ensure!(equal, "`{}`: the chains are not of one length", path.display());
         let columns = all.map(|(name, values)| Column { name, values }).collect();
         let diagnostics = json(&folder.join("diagnostics.json"))?;

@@ -44,7 +44,7 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &Way) -> Slope
     let Way { along, shortest, longest, .. } = way;
     let mut grad = vec![0.0; q.len()];
     let Ok(value) = density.logp(q, &mut grad) else { return Slope::Unresolved };
-    let own: f64 = grad.iter().zip(along).map(|(g, w)| g * w).sum();
+    let claimed: f64 = grad.iter().zip(along).map(|(g, w)| g * w).sum();
     let mut room = vec![0.0; q.len()];
     let mut at = |step: f64| {
         let moved: Vec<f64> = q.iter().zip(along).map(|(q, w)| q + step * w).collect();
@@ -60,10 +60,10 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &Way) -> Slope
         // than the steps, differences see only where it happens to be, and do not agree.
         let scale = short.abs();
         if (long - short).abs() <= STEP_TOLERANCE * scale && rounding <= STEP_TOLERANCE * scale {
-            if (short - own).abs() <= SLOPE_TOLERANCE * scale {
+            if (short - claimed).abs() <= SLOPE_TOLERANCE * scale {
                 return Slope::Agrees;
             }
-            found = Slope::Differs(short, own);
+            found = Slope::Differs(short, claimed);
         }
     }
     found

@@ -17,13 +17,13 @@ fn forward_kernel<V: Wide>(features: &[Lanes], coef: &[f64], groups: usize, mut 
     let mut first = 0;
     while !f.is_empty() {
         let count = share::<V>(f.len());
-        let (own, rest) = f.split_at_mut(count);
+        let (tile, rest) = f.split_at_mut(count);
         let coef = &coef[first * features.len()..(first + count) * features.len()];
         match count {
-            4 => forward_tile::<V, 4>(features, coef, groups, own),
-            3 => forward_tile::<V, 3>(features, coef, groups, own),
-            2 => forward_tile::<V, 2>(features, coef, groups, own),
-            _ => forward_tile::<V, 1>(features, coef, groups, own),
+            4 => forward_tile::<V, 4>(features, coef, groups, tile),
+            3 => forward_tile::<V, 3>(features, coef, groups, tile),
+            2 => forward_tile::<V, 2>(features, coef, groups, tile),
+            _ => forward_tile::<V, 1>(features, coef, groups, tile),
         }
         (f, first) = (rest, first + count);
     }

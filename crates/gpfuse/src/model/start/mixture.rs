@@ -51,7 +51,7 @@ impl Starter {
                 mu: Vec::new(),
                 log_sd: vec![(0.3 * spread(&self.y)).max(self.floor()).ln(); n],
                 log_w: vec![0.0; n],
-                share: nearest.iter().map(|own| f64::from(*own == k)).collect(),
+                share: nearest.iter().map(|expert| f64::from(*expert == k)).collect(),
             });
         }
         for round in 0..EM_STEPS {
@@ -116,8 +116,8 @@ impl Starter {
             }
         }
         let Some(gate) = gate else { return Some(()) };
-        let ratio = |(own, last): (&f64, &f64)| {
-            (own.max(SMALLEST_RESPONSIBILITY) / last.max(SMALLEST_RESPONSIBILITY)).ln()
+        let ratio = |(share, last): (&f64, &f64)| {
+            (share.max(SMALLEST_RESPONSIBILITY) / last.max(SMALLEST_RESPONSIBILITY)).ln()
         };
         let logs: Vec<f64> = share.iter().zip(last).map(ratio).collect();
         gate.fit(&logs, |_| 1.0 / GATE_NOISE)?;

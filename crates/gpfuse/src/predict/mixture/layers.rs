@@ -118,9 +118,9 @@ impl Mixture<'_> {
     }
 
     /// A grid of the right width with [`ROUGH_POINTS`] points.
-    fn rough(&self, [own, below]: [Parts<'_>; 2]) -> Grid {
+    fn rough(&self, [within, below]: [Parts<'_>; 2]) -> Grid {
         let ends =
-            [own, below].map(|parts| sums::range(self.level, parts, -FARTHEST_Z, FARTHEST_Z));
+            [within, below].map(|parts| sums::range(self.level, parts, -FARTHEST_Z, FARTHEST_Z));
         let (low, high) = (ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1]));
         Grid { center: 0.5 * low + 0.5 * high, width: high - low, count: ROUGH_POINTS }
     }
@@ -141,8 +141,8 @@ impl Mixture<'_> {
         // a bound leaves out all phases.
         let left = |k: usize| {
             let t = 2.0 * PI * k as f64 / grid.width;
-            let [own, below] = parts.map(|parts| bound(self.level, parts, t));
-            grid.width / (PI * PI) * own * (own + 2.0 * below) / k as f64
+            let [within, below] = parts.map(|parts| bound(self.level, parts, t));
+            grid.width / (PI * PI) * within * (within + 2.0 * below) / k as f64
         };
         let (mut low, mut high) = (0, MOST_POINTS);
         if left(high) > most {
@@ -175,8 +175,9 @@ impl Spectrum {
         let none = |grid: &Grid| [Measure::none(grid), Measure::none(grid)];
         let mut mixed = Spectrum { layers: layers.grids.iter().map(none).collect() };
         for (share, one) in all {
-            for (sum, own) in mixed.layers.iter_mut().flatten().zip(one.layers.iter().flatten()) {
-                sum.add(share, own);
+            for (sum, measure) in mixed.layers.iter_mut().flatten().zip(one.layers.iter().flatten())
+            {
+                sum.add(share, measure);
             }
         }
         mixed
@@ -185,12 +186,12 @@ impl Spectrum {
     /// The mean distance of independent draws.
     pub(crate) fn distance(&self, other: &Spectrum, layers: &Layers) -> f64 {
         let both = self.layers.iter().zip(&other.layers).zip(&layers.grids);
-        let layer = |(([own, below], [others, others_below]), grid): (
+        let layer = |(([within, below], [others, others_below]), grid): (
             (&[Measure; 2], &[Measure; 2]),
             &Grid,
         )| {
-            own.distances(others, grid)
-                + own.distances(others_below, grid)
+            within.distances(others, grid)
+                + within.distances(others_below, grid)
                 + below.distances(others, grid)
         };
         both.map(layer).sum()
