@@ -8,7 +8,7 @@ use super::one_line;
 use super::place::{place, put};
 
 /// What text may unpack to here; more would only cost time.
-const MOST: u64 = 8 << 20;
+const LARGEST_TEXT: u64 = 8 << 20;
 
 /// A table has as many finite numbers as it says, under different names, and is the same after it
 /// was written.
@@ -34,8 +34,8 @@ pub fn csv(bytes: &[u8]) {
 /// Whether it is gzip of a text that is too long.
 fn unpacks_to_much(bytes: &[u8]) -> bool {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
-    let mut text = flate2::bufread::MultiGzDecoder::new(bytes).take(MOST + 1);
-    gzip && matches!(io::copy(&mut text, &mut io::sink()), Ok(length) if length > MOST)
+    let mut text = flate2::bufread::MultiGzDecoder::new(bytes).take(LARGEST_TEXT + 1);
+    gzip && matches!(io::copy(&mut text, &mut io::sink()), Ok(length) if length > LARGEST_TEXT)
 }
 
 /// Shape and values are what a table promises.

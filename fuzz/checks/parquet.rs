@@ -7,7 +7,7 @@ use super::one_line;
 use super::place::put;
 
 /// Larger tables are not written again, which would only cost time.
-const MOST: usize = 1 << 20;
+const LARGEST_TABLE: usize = 1 << 20;
 
 /// A table is what it says, or the error is one line; and the columns that are numbers can be read
 /// whatever the others hold.
@@ -21,7 +21,7 @@ pub fn parquet(bytes: &[u8]) {
         Ok(table) => {
             assert_eq!(names, table.names);
             sound(&table);
-            if 8 * table.rows * table.columns.len() <= MOST {
+            if 8 * table.rows * table.columns.len() <= LARGEST_TABLE {
                 again(&table);
             }
         }

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Place, Run, SMALL, check_refusal};
+use common::{Place, Run, SMALL_FIT, check_refusal};
 
 /// Numbers that look random, the same on every run.
 fn numbers(mut state: u64) -> impl FnMut() -> f64 {
@@ -178,7 +178,7 @@ fn another_run_is_refused_and_the_same_one_goes_on() {
 #[test]
 fn damaged_files_cost_time_only() {
     let place = Place::new();
-    let fit = format!("fit d.csv --target y --method het {SMALL}");
+    let fit = format!("fit d.csv --target y --method het {SMALL_FIT}");
     place.done(&format!("{fit} --out whole.nc"));
     // The model cannot be written: all chains stay.
     let broken = format!("{fit} --checkpoint ck --out m.nc");

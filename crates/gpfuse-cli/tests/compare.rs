@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, ROWS, SMALL};
+use common::{Place, ROWS, SMALL_FIT};
 use serde_json::Value;
 
 const ALL: [&str; 20] = [
@@ -77,7 +77,8 @@ fn check(json: &Value, rows: usize, left_out: bool) {
 #[test]
 fn all_methods_with_test_rows_and_without() {
     let place = place();
-    let run = place.done(&format!("compare d.csv t.csv --target y --json --figure f.svg {SMALL}"));
+    let run =
+        place.done(&format!("compare d.csv t.csv --target y --json --figure f.svg {SMALL_FIT}"));
     check(&run.json(), ROWS / 2, false);
     let json = run.json();
     let bma = methods(&json).into_iter().find(|m| name(m) == "bma").unwrap();
@@ -92,8 +93,9 @@ fn all_methods_with_test_rows_and_without() {
     let named =
         |name: &str| svg.contains(&format!(">{name}<")) || svg.contains(&format!("* {name}<"));
     ALL.iter().for_each(|name| assert!(named(name), "{name}"));
-    let run = place
-        .done(&format!("compare d.csv --target y --json --figure f.png --hold-out 0.5 {SMALL}"));
+    let run = place.done(&format!(
+        "compare d.csv --target y --json --figure f.png --hold-out 0.5 {SMALL_FIT}"
+    ));
     check(&run.json(), ROWS / 2, true);
     assert!(place.read("f.png").starts_with(b"\x89PNG\r\n\x1a\n"));
     assert_eq!(place.files(), ["d.csv", "f.png", "f.svg", "t.csv"]);
@@ -104,7 +106,7 @@ fn all_methods_with_test_rows_and_without() {
 fn some_methods_as_a_table() {
     let place = place();
     let run = |methods: &str| {
-        place.done(&format!("compare d.csv t.csv --target y --methods {methods} {SMALL}"))
+        place.done(&format!("compare d.csv t.csv --target y --methods {methods} {SMALL_FIT}"))
     };
     let few = run("poe,single-gp,pbhs").out;
     let lines: Vec<&str> = few.lines().take_while(|l| !l.is_empty()).collect();
@@ -121,7 +123,7 @@ fn some_methods_as_a_table() {
 #[test]
 fn what_fails_is_a_line() {
     let place = place();
-    let args = format!("compare d.csv t.csv --target y --experts 1 {SMALL}");
+    let args = format!("compare d.csv t.csv --target y --experts 1 {SMALL_FIT}");
     let run = place.done(&format!("{args} --methods bhs,poe --figure f.svg"));
     assert!(run.out.contains("bhs failed: setting `experts`: one expert"), "{}", run.out);
     assert!(run.out.contains("\npoe ") && run.err.contains("1/2 bhs: failed"), "{}", run.err);

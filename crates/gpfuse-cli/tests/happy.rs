@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, ROWS, Run, SMALL, Table, small};
+use common::{Place, ROWS, Run, SMALL_FIT, Table, small};
 
 /// Predictions of all kinds for the table that the model was fitted to.
 fn check_predictions(table: &Table, y: &[f64], experts: usize) {
@@ -194,7 +194,7 @@ fn two_inputs_in_any_order_of_columns() {
     let place = Place::empty();
     place.done("simulate --n 40 --inputs 2 --out two.csv --truth truth.csv");
     assert_eq!(Table::parse(&place.text("truth.csv")).names.len(), 2 + 3 * 3);
-    let small = SMALL.replace("--size 8", "--size 4");
+    let small = SMALL_FIT.replace("--size 8", "--size 4");
     place.done(&format!("fit two.csv --target y {small} --out m.nc"));
     let first = place.done("predict m.nc two.csv").table();
     assert_eq!(first.names[..2], ["x1", "x2"]);
@@ -225,7 +225,7 @@ fn the_table_may_be_gzip_parquet_or_tabs() {
     place.write("a.tsv", text("\t"));
     place.write("a.parquet", include_bytes!("data/small.parquet"));
     let fit = |data: &str| {
-        place.done(&format!("fit {data} --target y {SMALL} --out m.nc"));
+        place.done(&format!("fit {data} --target y {SMALL_FIT} --out m.nc"));
         place.read("m.nc")
     };
     let model = fit("a.csv");
@@ -237,10 +237,10 @@ fn the_table_may_be_gzip_parquet_or_tabs() {
     place.done("predict m.nc a.csv --out p.csv.gz --density");
     place.done("simulate --n 40 --out b.csv.gz");
     assert!(place.read("p.csv.gz").starts_with(&[0x1f, 0x8b]));
-    place.done(&format!("fit b.csv.gz --target y {SMALL}"));
+    place.done(&format!("fit b.csv.gz --target y {SMALL_FIT}"));
     assert!(place.files().contains(&"b.nc".to_string()));
     // A table of predictions is a table again.
-    place.done(&format!("fit p.csv.gz --inputs x,sd --target crps {SMALL} --out q.nc"));
+    place.done(&format!("fit p.csv.gz --inputs x,sd --target crps {SMALL_FIT} --out q.nc"));
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_dash_is_standard_input_or_output() {
     assert_eq!(place.done("predict d.nc d.csv").out, table);
     assert_eq!(place.done("predict d.nc d.csv --out -").out, table);
     assert_eq!(place.fed("predict d.nc -", &text).out, table);
-    let fit = format!("fit - --inputs x --target y {SMALL}");
+    let fit = format!("fit - --inputs x --target y {SMALL_FIT}");
     assert_eq!(place.fed(&fit, &text).code, Some(0));
     assert!(place.read("model.nc") == place.read("d.nc"));
     check_scores(&place.fed("evaluate model.nc - --json", &text), true);
@@ -268,7 +268,7 @@ fn awkward_names_of_columns_and_files() {
     let text = place.text("d.csv");
     for (input, target) in [("mean", "sd"), ("q0.5", "row"), ("a/b", "c/d"), ("\u{e9}", "chain")] {
         place.write("run.1.csv", text.replacen("x,y", &format!("{input},{target}"), 1));
-        place.done(&format!("fit run.1.csv --target {target} {SMALL}"));
+        place.done(&format!("fit run.1.csv --target {target} {SMALL_FIT}"));
         let table = place.done("predict run.1.nc run.1.csv").table();
         let shown = if table.names[0] == input { input.into() } else { format!("input_{input}") };
         assert_eq!(table.names[0], shown);

@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, SMALL, Table, check_refusal};
+use common::{Place, SMALL_FIT, Table, check_refusal};
 
 /// A model file of version 0.1.0.
 const OLD: &[u8] = include_bytes!("data/0.1.0/model.nc");
@@ -148,7 +148,7 @@ fn rows_that_do_not_fit_the_model() {
 fn places_that_cannot_be_written() {
     let place = Place::fitted("");
     fs::create_dir(place.path("folder")).unwrap();
-    let (fit, predict) = (format!("fit d.csv --target y {SMALL}"), "predict d.nc d.csv");
+    let (fit, predict) = (format!("fit d.csv --target y {SMALL_FIT}"), "predict d.nc d.csv");
     for command in [fit.as_str(), predict] {
         for (out, part) in [
             ("no/a", "cannot write `no/a`: folder `no` does not exist: create it first"),
@@ -170,7 +170,7 @@ fn a_full_disk() {
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let parts = ["cannot write `/dev/full`: the disk is full", "free some space"];
     place.refused("predict d.nc d.csv --out /dev/full", 1, &parts);
-    place.refused(&format!("fit d.csv --target y {SMALL} --out /dev/full"), 1, &parts);
+    place.refused(&format!("fit d.csv --target y {SMALL_FIT} --out /dev/full"), 1, &parts);
     for args in ["predict d.nc d.csv", "simulate --n 9 --out -"] {
         let run = place.command(args).stdout(full()).output().unwrap().into();
         check_refusal(args, &run, 1, &["standard output", "the disk is full"]);

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, SMALL, small};
+use common::{Place, SMALL_FIT, small};
 
 #[test]
 fn threads_do_not_change_the_model_file() {
@@ -68,7 +68,7 @@ fn flags_win_over_the_settings_file() {
     let place = Place::new();
     place.write("s.toml", "seed = 5\nno-scale = true\nmethod = 'het'\n[priors.mu]\nell = 0.5\n");
     let seen = |flags: &str| {
-        place.done(&format!("fit d.csv --target y {SMALL} --settings s.toml {flags}"));
+        place.done(&format!("fit d.csv --target y {SMALL_FIT} --settings s.toml {flags}"));
         place.done("inspect d.nc --json").json()["settings"].clone()
     };
     let settings = seen("");

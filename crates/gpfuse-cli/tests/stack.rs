@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, ROWS, SMALL, Table};
+use common::{Place, ROWS, SMALL_FIT, Table};
 
 /// A folder with `p.csv`: the table `d.csv` with two experts, one good and one not.
 fn place() -> Place {
@@ -21,7 +21,7 @@ fn place() -> Place {
 }
 
 fn stack(place: &Place, flags: &str) {
-    place.done(&format!("stack p.csv --target y {SMALL} {flags}"));
+    place.done(&format!("stack p.csv --target y {SMALL_FIT} {flags}"));
 }
 
 #[test]
@@ -29,8 +29,11 @@ fn weights_go_to_the_better_expert_under_its_name() {
     let place = place();
     for flags in ["--method bhs", "", "--plain", "--basis exact", "--basis rff"] {
         let flags = if flags.contains("rff") { "--basis rff --frequencies 5" } else { flags };
-        let small =
-            if flags.contains("basis") { SMALL.replace("--size 8 ", "") } else { SMALL.into() };
+        let small = if flags.contains("basis") {
+            SMALL_FIT.replace("--size 8 ", "")
+        } else {
+            SMALL_FIT.into()
+        };
         place.done(&format!("stack p.csv --target y {small} {flags}"));
         let table = place.done("predict p.nc p.csv --experts --density").table();
         let (good, bad) = (table.column("weight_good"), table.column("weight_bad"));
@@ -72,7 +75,7 @@ fn one_expert_is_calibrated_by_pbhs_and_refused_by_bhs() {
     place.write("p.csv", text.join("\n"));
     stack(&place, "");
     place.done("evaluate p.nc p.csv");
-    let bhs = format!("stack p.csv --target y --method bhs {SMALL} --out b.nc");
+    let bhs = format!("stack p.csv --target y --method bhs {SMALL_FIT} --out b.nc");
     place.refused(&bhs, 1, &["`experts`", "one expert has no weights to learn", "pbhs"]);
 }
 
@@ -90,10 +93,10 @@ fn bad_tables_are_named() {
     ];
     for (from, to, words) in cases {
         place.write("p.csv", whole.replacen(from, to, 1));
-        place.refused(&format!("stack p.csv --target y {SMALL}"), 1, words);
+        place.refused(&format!("stack p.csv --target y {SMALL_FIT}"), 1, words);
     }
     place.write("p.csv", whole.lines().take(2).collect::<Vec<_>>().join("\n"));
-    place.refused(&format!("stack p.csv --target y {SMALL}"), 1, &["one row cannot be fitted"]);
+    place.refused(&format!("stack p.csv --target y {SMALL_FIT}"), 1, &["one row cannot be fitted"]);
     place.write("p.csv", &whole);
     for (flags, words) in [
         ("--method mogpe", "learns experts of its own: use bhs or pbhs"),
@@ -101,7 +104,7 @@ fn bad_tables_are_named() {
         ("--hold-out 0.3", "`hold-out`"),
         ("--inputs y", "both target and input"),
     ] {
-        place.refused(&format!("stack p.csv --target y {flags} {SMALL}"), 1, &[words]);
+        place.refused(&format!("stack p.csv --target y {flags} {SMALL_FIT}"), 1, &[words]);
     }
     stack(&place, "");
     place.refused("predict p.nc d.csv", 1, &["`mean_good`", "`d.csv`"]);
@@ -117,7 +120,7 @@ fn given_rows_train_their_experts_and_overlap_is_refused() {
         stacking.for_each(|row| text += &format!("{row},0\n"));
         text
     };
-    let fit = format!("fit d.csv --target y --method pbhs --experts 2 --assign a.csv {SMALL}");
+    let fit = format!("fit d.csv --target y --method pbhs --experts 2 --assign a.csv {SMALL_FIT}");
     place.write("a.csv", rows(29..=ROWS));
     assert!(place.done(&fit).out.contains("(12 of them for the weights)"));
     place.write("a.csv", rows(23..=ROWS));

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, SMALL, check_refusal};
+use common::{Place, SMALL_FIT, check_refusal};
 
 #[test]
 fn bad_cells_and_headers() {
@@ -28,7 +28,7 @@ fn bad_cells_and_headers() {
     ];
     for (text, parts) in cases {
         place.write("t.csv", text);
-        place.refused(&format!("fit t.csv --target y --experts 1 {SMALL}"), 1, parts);
+        place.refused(&format!("fit t.csv --target y --experts 1 {SMALL_FIT}"), 1, parts);
     }
     place.write("t.parquet", "x,y\n1,2\n");
     place.refused("fit t.parquet --target y", 1, &["`t.parquet`", "not a Parquet file"]);

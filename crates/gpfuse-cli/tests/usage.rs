@@ -6,7 +6,7 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read};
 
-use common::{Place, SMALL};
+use common::{Place, SMALL_FIT};
 
 /// The flags that every fitting command shares, under their headings.
 const SCALED: &str = "scaling no-scale";
@@ -204,7 +204,7 @@ fn strict_judges_the_diagnostics() {
         assert!(!run.out.is_empty());
     }
     assert_eq!(place.done("evaluate d.nc d.csv --json").json()["converged"], false);
-    let json = place.done(&format!("fit d.csv --target y {SMALL} --json")).json();
+    let json = place.done(&format!("fit d.csv --target y {SMALL_FIT} --json")).json();
     assert_eq!(json["model"], "d.nc");
     assert!(json["diagnostics"]["warnings"].as_array().is_some_and(|all| !all.is_empty()));
 }

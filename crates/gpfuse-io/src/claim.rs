@@ -103,8 +103,8 @@ fn in_the_way(folder: &Path) -> bool {
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let own = |data: &fs::Metadata| (data.dev(), data.ino());
-    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if own(&a) == own(&b))
+    let identity = |data: &fs::Metadata| (data.dev(), data.ino());
+    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if identity(&a) == identity(&b))
 }
 
 /// Whether there is a file at a path. Whether it is the open one cannot be told on this system: where

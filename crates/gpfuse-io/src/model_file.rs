@@ -284,18 +284,21 @@ pub fn read(tree: &Tree) -> Result<Fitted, String> {
 }
 
 fn assemble(tree: &Tree) -> Result<Fitted, String> {
-    let own = Reader::of(tree, "gpfuse")?;
+    let group = Reader::of(tree, "gpfuse")?;
     let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
     let settings: FitSettings =
-        serde_json::from_str(own.text("settings")?).map_err(|e| json("settings", e))?;
+        serde_json::from_str(group.text("settings")?).map_err(|e| json("settings", e))?;
     settings.clone().check().map_err(|e| format!("`gpfuse/settings`: {e}"))?;
     let diagnostics =
-        serde_json::from_str(own.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
-    let inputs = own.texts("input")?.to_vec();
-    let pairs = own.numbers("input_shift")?.iter().zip(own.numbers("input_scale")?);
+        serde_json::from_str(group.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
+    let inputs = group.texts("input")?.to_vec();
+    let pairs = group.numbers("input_shift")?.iter().zip(group.numbers("input_scale")?);
     let scaler = Scaler {
         inputs: pairs.map(|(shift, scale)| Affine { shift: *shift, scale: *scale }).collect(),
-        target: Affine { shift: own.number("target_shift")?, scale: own.number("target_scale")? },
+        target: Affine {
+            shift: group.number("target_shift")?,
+            scale: group.number("target_scale")?,
+        },
     };
     let usable = |a: &Affine| a.shift.is_finite() && a.scale.is_finite() && a.scale > 0.0;
     if scaler.inputs.len() != inputs.len()
@@ -303,13 +306,13 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
     {
         return Err("its scaler does not fit its inputs".into());
     }
-    let basis = match (own.numbers("omega"), own.numbers("anchors")) {
+    let basis = match (group.numbers("omega"), group.numbers("anchors")) {
         (Ok(omega), _) => Rff::new(settings.kernel, omega.to_vec(), inputs.len()).map(Basis::Rff),
         (_, Ok(x)) => Exact::new(settings.kernel, x, inputs.len()).map(Basis::Exact),
         _ => {
-            let sizes = own.counts("sizes")?;
-            let centre = own.numbers("centre")?.to_vec();
-            let half_width = own.numbers("half_width")?.to_vec();
+            let sizes = group.counts("sizes")?;
+            let centre = group.numbers("centre")?.to_vec();
+            let half_width = group.numbers("half_width")?.to_vec();
             Hilbert::new(settings.kernel, centre, half_width, sizes).map(Basis::Hilbert)
         }
     };
@@ -317,8 +320,8 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
     let basis = basis.map_err(plain)?;
     let model = settings.model(basis).map_err(plain)?;
     let draws = draws::read(tree, &model)?;
-    let target = own.text("target")?.to_string();
-    let (experts, rows) = experts::read(tree, &own, model.learned(), inputs.len(), &target)?;
+    let target = group.text("target")?.to_string();
+    let (experts, rows) = experts::read(tree, &group, model.learned(), inputs.len(), &target)?;
     let data = Arc::new(rows::read(tree, inputs, &target)?);
     if data.len() != rows.len() {
         return Err("its training rows do not fit their numbers".into());

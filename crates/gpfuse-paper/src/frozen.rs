@@ -55,8 +55,8 @@ impl Frozen {
         for k in EXPERTS {
             let file = path.join(format!("experts_K{k}.csv"));
             if file.is_file() {
-                let own = [names("mean", 1..k + 1), names("sd", 1..k + 1)].concat();
-                let wanted = [vec!["split".into(), "row".into()], own].concat();
+                let moments = [names("mean", 1..k + 1), names("sd", 1..k + 1)].concat();
+                let wanted = [vec!["split".into(), "row".into()], moments].concat();
                 experts.insert(k, read(&file, &wanted)?);
             }
         }
@@ -75,7 +75,7 @@ impl Frozen {
     pub fn omega(&self, split: usize, count: usize) -> anyhow::Result<Vec<f64>> {
         let all = self.frequencies.get(split).map_or(&[][..], Vec::as_slice);
         match all.get(..count) {
-            Some(own) => Ok(own.to_vec()),
+            Some(first) => Ok(first.to_vec()),
             None => bail!(
                 "`{}`: has {} frequencies, and {count} are asked for",
                 self.path.join("frequencies.csv").display(),
@@ -108,12 +108,12 @@ impl Frozen {
         if train.is_empty() || test.is_empty() {
             bail!("`{}`: says nothing about split {split}: leave the split out", file());
         }
-        let said = |lines: &[usize]| {
+        let predictions = |lines: &[usize]| {
             let pick = |c: usize| lines.iter().map(|line| table.columns[c][*line]).collect();
             let mean = (2..2 + experts).map(pick).collect();
             Predictions::new(mean, (2 + experts..2 + 2 * experts).map(pick).collect())
         };
-        let given = Given { train: said(&train)?, test: said(&test)? };
+        let given = Given { train: predictions(&train)?, test: predictions(&test)? };
         let rows = |lines: &[usize]| Arc::new(lines.iter().map(row).collect());
         Ok(Stacked { train: rows(&train), test: rows(&test), given: Arc::new(given) })
     }

@@ -67,7 +67,7 @@ fn verdicts(sweep: &Sweep, names: &Names) -> Section {
     let count = found.first().map_or(0, |(_, all)| all.len());
     let one = |i: usize| document::Claim {
         says: found[0].1[i].says.into(),
-        found: found.iter().map(|(basis, all)| said(sweep, names, basis, &all[i])).collect(),
+        found: found.iter().map(|(basis, all)| verdict(sweep, names, basis, &all[i])).collect(),
     };
     let words = "Each finding is a list of contrasts of mean test NLPD that are above zero where \
                  it holds, in nats per row. Each is tested over splits with Student's one-sided \
@@ -81,7 +81,7 @@ fn verdicts(sweep: &Sweep, names: &Names) -> Section {
         .with(Block::Verdicts { claims: (0..count).map(one).collect() })
 }
 
-fn said(sweep: &Sweep, names: &Names, basis: &str, finding: &Finding) -> Found {
+fn verdict(sweep: &Sweep, names: &Names, basis: &str, finding: &Finding) -> Found {
     let (verdict, class) = match finding.verdict {
         Verdict::Seen => ("seen", "seen"),
         Verdict::Partly => ("partly seen", "unclear"),

@@ -101,8 +101,8 @@ mod tests {
                     [("rff", [10, 20, 30, 40, 50]), ("hilbert", [20, 40, 60, 80, 100])]
                 {
                     let has = |size: usize, k: usize| {
-                        let own = keys.iter().filter(|key| key.arm == arm && key.basis == basis);
-                        own.clone().any(|key| key.size == size && key.experts == k)
+                        let of_arm = keys.iter().filter(|key| key.arm == arm && key.basis == basis);
+                        of_arm.clone().any(|key| key.size == size && key.experts == k)
                     };
                     assert!((2..=5).all(|k| has(sizes[2], k)), "{arm} {basis}");
                     assert!(sizes.iter().all(|size| has(*size, 2)), "{arm} {basis}");

@@ -47,15 +47,15 @@ impl Gp {
     fn predict<'py>(&self, py: Python<'py>, x: Matrix<'_>, noise: bool) -> PyResult<Pair<'py>> {
         let ((x, found), gp) = (matrix(&x), self.0.clone());
         error::same_inputs(gp.inputs(), found)?;
-        let said = run::whole(py, move |_| gp.predict(&x, noise))?;
-        Ok((to_vector(py, said.mean), to_vector(py, said.sd)))
+        let prediction = run::whole(py, move |_| gp.predict(&x, noise))?;
+        Ok((to_vector(py, prediction.mean), to_vector(py, prediction.sd)))
     }
 
     /// Mean and standard deviation of each training target, given the others.
     fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
         let gp = self.0.clone();
-        let said = run::whole(py, move |_| Ok(gp.leave_one_out()))?;
-        let (mean, sd) = said.into_iter().unzip();
+        let predictions = run::whole(py, move |_| Ok(gp.leave_one_out()))?;
+        let (mean, sd) = predictions.into_iter().unzip();
         Ok((to_vector(py, mean), to_vector(py, sd)))
     }
 

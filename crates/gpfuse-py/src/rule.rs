@@ -42,13 +42,13 @@ impl Learned {
         let set = (rule, mean.as_any(), sd.as_any(), y.as_any(), prior, &log_evidence, seed);
         let set = set.into_pyobject(py)?.unbind();
         let rule: Rule = rule.parse().map_err(error::of)?;
-        let (said, y) = (given(&mean, &sd)?, vector(&y));
+        let (experts, y) = (given(&mean, &sd)?, vector(&y));
         let learned = run::whole(py, move |_| {
             let prior = match prior {
                 Some((mean, var)) => Prior { mean, var },
                 None => Prior::of(&y)?,
             };
-            let set = StackingSet::new(&said, &y, prior)?.with_seed(seed);
+            let set = StackingSet::new(&experts, &y, prior)?.with_seed(seed);
             match &log_evidence {
                 Some(all) => rule.learn(&set.with_evidence(all)?),
                 None => rule.learn(&set),
@@ -75,8 +75,8 @@ impl Learned {
         sd: Matrix<'_>,
         threads: usize,
     ) -> PyResult<Predictive> {
-        let (said, learned) = (given(&mean, &sd)?, &self.learned);
-        let fused = py.detach(move || learned.fuse(&said)).map_err(error::of)?;
+        let (experts, learned) = (given(&mean, &sd)?, &self.learned);
+        let fused = py.detach(move || learned.fuse(&experts)).map_err(error::of)?;
         Ok(Predictive::new(Source::Fused(fused), threads))
     }
 }

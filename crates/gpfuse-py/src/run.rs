@@ -17,9 +17,9 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// Between two looks at signals.
-const LOOK: Duration = Duration::from_millis(50);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// Between two calls of the progress function.
-const SHOW: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// How long work may take to stop before it is left behind.
 const PATIENCE: Duration = Duration::from_millis(700);
 
@@ -66,7 +66,7 @@ impl Monitor for Watch {
     fn draw(&self, progress: &ChainProgress) {
         let mut chains = lock(&self.chains);
         match chains.iter_mut().find(|p| p.chain == progress.chain) {
-            Some(own) => *own = *progress,
+            Some(known) => *known = *progress,
             None => chains.push(*progress),
         }
     }
@@ -85,15 +85,15 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<(T, Option<PyErr>)> {
     let watch = Arc::new(Watch::default());
     let (done, mut wait) = channel();
-    let own = watch.clone();
+    let watcher = watch.clone();
     thread::spawn(move || {
         // Nobody listens any more to work that was left behind.
-        let _ = done.send(work(&own));
+        let _ = done.send(work(&watcher));
     });
     let (mut stopped, mut shown): (Option<(PyErr, Instant)>, _) = (None, Instant::now());
     loop {
         let (back, ended) = py.detach(move || {
-            let ended = wait.recv_timeout(LOOK);
+            let ended = wait.recv_timeout(SIGNAL_INTERVAL);
             (wait, ended)
         });
         wait = back;
@@ -110,7 +110,7 @@ pub(crate) fn watched<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
         }
         let looked = py.check_signals().and_then(|()| match progress {
-            Some(progress) if stopped.is_none() && shown.elapsed() >= SHOW => {
+            Some(progress) if stopped.is_none() && shown.elapsed() >= PROGRESS_INTERVAL => {
                 shown = Instant::now();
                 watch.show(py, progress)
             }

@@ -17,10 +17,10 @@ pub(crate) fn to_python<'py>(py: Python<'py>, tree: &Tree) -> PyResult<Bound<'py
         for (name, text) in &group.attrs {
             attrs.set_item(name, text)?;
         }
-        let own = PyDict::new(py);
-        own.set_item("attrs", attrs)?;
-        own.set_item("vars", vars)?;
-        out.set_item(&group.name, own)?;
+        let entry = PyDict::new(py);
+        entry.set_item("attrs", attrs)?;
+        entry.set_item("vars", vars)?;
+        out.set_item(&group.name, entry)?;
     }
     Ok(out)
 }

@@ -53,7 +53,7 @@ fn all(values: &[f64]) -> Vec<Scene> {
     x.sort_by(f64::total_cmp);
     let bands = vec![band(values), band(values)];
     let data: Vec<(f64, f64)> = x.iter().copied().zip(values.iter().copied()).collect();
-    let own = Experts {
+    let panels = Experts {
         labels: labels.clone(),
         x: x.clone(),
         means: bands.clone(),
@@ -71,8 +71,8 @@ fn all(values: &[f64]) -> Vec<Scene> {
         Effect { input: HOSTILE.into(), x: x.clone(), band: band(values), rug: values.to_vec() };
     vec![
         boxes(&box_plot(values)),
-        experts(&own),
-        weights(&own, HOSTILE),
+        experts(&panels),
+        weights(&panels, HOSTILE),
         draws(&Draws {
             labels: labels.clone(),
             x: x.clone(),
@@ -115,8 +115,8 @@ fn all(values: &[f64]) -> Vec<Scene> {
 fn numbers(svg: &str, names: &[&str]) -> Vec<f64> {
     let one = |name: &&str| {
         let start = format!(" {name}=\"");
-        let own = svg.split(start.as_str()).skip(1);
-        let texts = own.map(|rest| rest.split('"').next().unwrap());
+        let attributes = svg.split(start.as_str()).skip(1);
+        let texts = attributes.map(|rest| rest.split('"').next().unwrap());
         // The paper is as large as the page, in per cent.
         texts.filter(|t| !t.ends_with('%')).map(|t| t.parse().unwrap()).collect::<Vec<f64>>()
     };
@@ -125,8 +125,9 @@ fn numbers(svg: &str, names: &[&str]) -> Vec<f64> {
 
 /// The coordinates of all paths, as pairs.
 fn paths(svg: &str) -> Vec<f64> {
-    let own = svg.split(" d=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
-    own.flat_map(|d| d.split(|c: char| c.is_alphabetic() || c == ' ' || c == ','))
+    let commands = svg.split(" d=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    commands
+        .flat_map(|d| d.split(|c: char| c.is_alphabetic() || c == ' ' || c == ','))
         .filter(|n| !n.is_empty())
         .map(|n| n.parse().unwrap())
         .collect()
@@ -187,8 +188,8 @@ fn boxes_say_their_quartiles() {
     let values = [5.0, 1.0, 4.0, 2.0, 3.5, 0.5];
     let text = svg(&boxes(&box_plot(&values)));
     // In order 0.5, 1, 2, 3.5, 4, 5: places 1.25, 2.5 and 3.75.
-    let said = "median 2.750, quartiles 1.250 to 3.875, values 0.5000, 1.000, 2.000, 3.500";
-    assert_eq!(text.matches(said).count(), 6, "{text}");
+    let expected = "median 2.750, quartiles 1.250 to 3.875, values 0.5000, 1.000, 2.000, 3.500";
+    assert_eq!(text.matches(expected).count(), 6, "{text}");
 }
 
 /// A value that is far worse is cut and said, and the other boxes stay where they can be read.

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let said: Vec<String> = [0.0, 0.5, -0.0123, 4.2e-8, 1.0, 99.6, 12_345.0].map(short).into();
-        assert_eq!(said, ["0", "0.50", "-0.012", "4.2e-8", "1.0", "100", "1.2e4"]);
+        let written: Vec<String> =
+            [0.0, 0.5, -0.0123, 4.2e-8, 1.0, 99.6, 12_345.0].map(short).into();
+        assert_eq!(written, ["0", "0.50", "-0.012", "4.2e-8", "1.0", "100", "1.2e4"]);
     }
 }

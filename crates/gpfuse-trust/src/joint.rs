@@ -46,7 +46,7 @@ pub(crate) fn draw(study: &Study, rng: &mut ChaCha8Rng) -> anyhow::Result<Truth>
 
 /// Every parameter with the law that the prior is documented to give it.
 pub(crate) fn views(model: &Model) -> Vec<View> {
-    let (priors, own) = (model.priors(), &model.priors().calibration);
+    let (priors, calibration) = (model.priors(), &model.priors().calibration);
     let mut out = Vec::new();
     for part in &model.layout().parts {
         let bank = match part.role {
@@ -58,11 +58,11 @@ pub(crate) fn views(model: &Model) -> Vec<View> {
             Kind::Var => Law::LogHalfNormal(bank.var),
             Kind::Ell => Law::LogHalfNormal(bank.ell),
             Kind::Theta => Law::Normal(0.0, 1.0),
-            Kind::Scale => Law::Normal(0.0, own.scale),
-            Kind::Floor => Law::LogHalfNormal(own.floor),
-            Kind::Tail => Law::Normal(own.tail.ln(), 1.0),
-            Kind::Blend => Law::Normal(own.blend.ln(), 1.5),
-            Kind::Temper => Law::Normal(own.temper, 2.0 * own.temper),
+            Kind::Scale => Law::Normal(0.0, calibration.scale),
+            Kind::Floor => Law::LogHalfNormal(calibration.floor),
+            Kind::Tail => Law::Normal(calibration.tail.ln(), 1.0),
+            Kind::Blend => Law::Normal(calibration.blend.ln(), 1.5),
+            Kind::Temper => Law::Normal(calibration.temper, 2.0 * calibration.temper),
         };
         let length = part.count * part.width;
         out.extend((0..length).map(|i| {

@@ -121,7 +121,7 @@ fn normal_views(factor: &[Vec<f64>]) -> Vec<View> {
         let of = move |q: &[f64]| q.iter().zip(&weights).map(|(q, w)| q * w).sum();
         View::new(name, Law::Normal(0.0, sd), of)
     };
-    let own = (0..dim).map(|i| {
+    let coordinates = (0..dim).map(|i| {
         let weights = (0..dim).map(|j| f64::from(u8::from(i == j))).collect();
         along(format!("x{}", i + 1), weights)
     });
@@ -130,7 +130,7 @@ fn normal_views(factor: &[Vec<f64>]) -> Vec<View> {
         let weights = (0..dim).map(|_| StandardNormal.sample(&mut rng)).collect();
         along(format!("direction {}", d + 1), weights)
     });
-    own.chain(others).collect()
+    coordinates.chain(others).collect()
 }
 
 impl Density for Known {

@@ -93,7 +93,9 @@ fn whole(all: &[(&Study, Option<Record>)], building: Option<f64>) -> Vec<Cell> {
     let (met, missed, left) = records
         .iter()
         .map(|record| counts(&record.findings))
-        .fold((0, 0, 0), |(met, missed, left), own| (met + own.0, missed + own.1, left + own.2));
+        .fold((0, 0, 0), |(met, missed, left), counts| {
+            (met + counts.0, missed + counts.1, left + counts.2)
+        });
     let seconds =
         building.unwrap_or(0.0) + records.iter().map(|record| record.seconds).sum::<f64>();
     let full = records.len() == all.len() && !records.iter().any(|record| record.short);

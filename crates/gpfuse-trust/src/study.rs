@@ -123,8 +123,8 @@ impl Record {
 /// The commit of the project's folder, if git knows one.
 fn commit() -> String {
     let args = ["describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"];
-    let said = Command::new("git").args(args).current_dir(project()).output();
-    let said = said.ok().filter(|said| said.status.success()).map(|said| said.stdout);
-    let text = said.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
+    let output = Command::new("git").args(args).current_dir(project()).output();
+    let output = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
+    let text = output.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
     text.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".into())
 }

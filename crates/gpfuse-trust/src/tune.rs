@@ -1,7 +1,8 @@
 //! Transitions to be tested: starts that are exact draws, and a step size that has something to
 //! decide.
 
-use gpfuse::infer::{Density, Kernel, Sampler};
+use gpfuse::infer::transition::Transition;
+use gpfuse::infer::{Density, Sampler};
 use gpfuse::random::{Purpose, stream};
 use rand_chacha::ChaCha8Rng;
 
@@ -13,19 +14,25 @@ pub(crate) type Start<D> =
 /// choice among the points of a trajectory would hardly show.
 const ACCEPTANCE: f64 = 0.8;
 
-/// Bisections of the step size, and transitions at each.
+/// Bisections of the step size.
 const ROUNDS: u32 = 10;
+/// Transitions at each step size.
 const TRANSITIONS: u64 = 150;
 
-/// Leapfrog steps of NUTS, at most, and of HMC are `2^depth - 1`.
+/// NUTS takes at most `2^depth - 1` leapfrog steps.
 const NUTS_DEPTH: usize = 4;
+/// HMC takes `2^depth - 1` leapfrog steps.
 const HMC_DEPTH: usize = 3;
 
 /// The kernel of a sampler with a scale for each parameter, or without.
-pub(crate) fn kernel(sampler: Sampler, step_size: f64, scales: &[f64]) -> gpfuse::Result<Kernel> {
+pub(crate) fn kernel(
+    sampler: Sampler,
+    step_size: f64,
+    scales: &[f64],
+) -> gpfuse::Result<Transition> {
     let kernel = match sampler {
-        Sampler::Hmc => Kernel::hmc(step_size, HMC_DEPTH),
-        Sampler::Nuts | Sampler::Map => Kernel::nuts(step_size, NUTS_DEPTH),
+        Sampler::Hmc => Transition::hmc(step_size, HMC_DEPTH),
+        Sampler::Nuts | Sampler::Map => Transition::nuts(step_size, NUTS_DEPTH),
     }?;
     if scales.is_empty() { Ok(kernel) } else { kernel.scaled(scales.to_vec()) }
 }

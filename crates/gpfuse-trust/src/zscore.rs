@@ -1,6 +1,6 @@
 //! Means of Markov chains beside their exact values, in standard errors.
 
-use gpfuse::quantile::ndtri;
+use gpfuse::math::ndtri;
 
 /// The absolute value that one of `tests` standard normal numbers exceeds with a probability of at
 /// most `rate` (Bonferroni).

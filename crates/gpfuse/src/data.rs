@@ -262,23 +262,24 @@ mod tests {
         assert!(wrong(two().with_target(vec![1.0])).contains("2 numbers, one per row"));
         assert!(wrong(two().with_target(vec![1.0, f64::INFINITY])).contains("row 2 is inf"));
         assert!(wrong(two().named(vec![], "y")).contains("names of the inputs"));
-        let said =
+        let predictions =
             |rows: usize| Predictions::new(vec![vec![0.0; rows]; 2], vec![vec![1.0; rows]; 2]);
         let names = |a: &str, b: &str| vec![a.to_string(), b.to_string()];
-        let with = |a, b, rows| wrong(two().with_experts(names(a, b), said(rows).unwrap()));
+        let with = |a, b, rows| wrong(two().with_experts(names(a, b), predictions(rows).unwrap()));
         assert!(with("a", "a", 2).contains("two experts are called `a`"));
         assert!(with("a", "b", 3).contains("predictions at 2 rows"));
         let one = vec!["a".to_string()];
-        assert!(wrong(two().with_experts(one, said(2).unwrap())).contains("2 experts"));
+        assert!(wrong(two().with_experts(one, predictions(2).unwrap())).contains("2 experts"));
         assert!(two().y().unwrap_err().to_string().contains("target `y`"));
     }
 
     #[test]
     fn picked_rows_keep_all_that_is_known_and_their_numbers() {
         let columns = [vec![1.0, 2.0, 3.0, 4.0], vec![5.0, 6.0, 7.0, 8.0]];
-        let said = Predictions::new(vec![vec![0.1, 0.2, 0.3, 0.4]], vec![vec![1.0; 4]]).unwrap();
+        let predictions =
+            Predictions::new(vec![vec![0.1, 0.2, 0.3, 0.4]], vec![vec![1.0; 4]]).unwrap();
         let all = Data::from_columns(&columns).unwrap().with_target(vec![0.0, 1.0, 2.0, 3.0]);
-        let all = all.unwrap().with_experts(vec!["a".into()], said).unwrap();
+        let all = all.unwrap().with_experts(vec!["a".into()], predictions).unwrap();
         let part = all.pick(&[3, 1]).unwrap();
         assert_eq!(part.x(), [4.0, 8.0, 2.0, 6.0]);
         assert_eq!(part.y().unwrap(), [3.0, 1.0]);

@@ -17,8 +17,8 @@
 //! println!("means {:?}, 90 % {:?}", prediction.mean()?, prediction.quantiles(&[0.05, 0.95])?);
 //!
 //! // Models that you have already: what each says at rows that it has not seen.
-//! let said = Predictions::new(vec![y, vec![0.0; 40]], vec![vec![0.2; 40], vec![0.9; 40]])?;
-//! let stacking = data.with_experts(vec!["wave".into(), "zero".into()], said)?;
+//! let predictions = Predictions::new(vec![y, vec![0.0; 40]], vec![vec![0.2; 40], vec![0.9; 40]])?;
+//! let stacking = data.with_experts(vec!["wave".into(), "zero".into()], predictions)?;
 //! let settings = FitSettings { method: Method::Pbhs, ..Default::default() };
 //! # let settings = FitSettings { sampler: short, ..settings };
 //! let stacked = fit(&stacking, &settings)?;
@@ -51,7 +51,6 @@ pub mod model;
 pub mod parallel;
 pub mod pool;
 pub mod predict;
-pub mod quantile;
 pub mod random;
 pub mod rows;
 pub mod scale;

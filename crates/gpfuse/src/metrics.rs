@@ -88,8 +88,8 @@ pub fn evaluate(predictive: &impl Predictive, y: &[f64], threads: usize) -> Resu
     let mut losses = Vec::with_capacity(y.len());
     let mut without = vec![[0.0; LOSSES]; batches.len()];
     for block in blocks {
-        let (own, left_out) = block?;
-        losses.extend(own);
+        let (of_rows, left_out) = block?;
+        losses.extend(of_rows);
         for (sum, part) in without.iter_mut().zip(left_out) {
             (0..LOSSES).for_each(|l| sum[l] += part[l] / y.len() as f64);
         }
@@ -125,16 +125,16 @@ fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<Bloc
         rows.push(losses(combine(&at_y, &shares), y, crps));
         if batches.spare() {
             // Over all batches it is 0.
-            let mean_influence = |own: Range<usize>| {
-                let total: f64 = own.clone().map(|b| shares[b]).sum();
-                own.map(|b| shares[b] / total * influence[b]).sum::<f64>()
+            let mean_influence = |stratum: Range<usize>| {
+                let total: f64 = stratum.clone().map(|b| shares[b]).sum();
+                stratum.map(|b| shares[b] / total * influence[b]).sum::<f64>()
             };
             for (b, sum) in without.iter_mut().enumerate() {
                 // Without batch b of share s the distribution moves by
-                // -s w / (w - s) (F_b - F_own), with w the share of its stratum.
-                let (share, (own, weight)) = (batches.share(b), batches.stratum(b));
-                let own = if batches.are_weighted() { mean_influence(own) } else { 0.0 };
-                let crps = crps - (influence[b] - own) * share * weight / (weight - share);
+                // -s w / (w - s) (F_b - F_stratum), with w the share of its stratum.
+                let (share, (stratum, weight)) = (batches.share(b), batches.stratum(b));
+                let in_stratum = if batches.are_weighted() { mean_influence(stratum) } else { 0.0 };
+                let crps = crps - (influence[b] - in_stratum) * share * weight / (weight - share);
                 let left = losses(combine(&at_y, &left_shares[b]), y, crps);
                 (0..LOSSES).for_each(|l| sum[l] += left[l]);
             }
@@ -172,8 +172,8 @@ fn crps(whole: &Mixture<'_>, parts: &[Mixture<'_>], y: f64, batches: &Batches) -
     let (from_y, apart) = (whole.distance(y), all.distance(&all, &layers));
     // Grids that are too coarse for the score are ample for its error bar.
     let score = if layers.enough { from_y - 0.5 * apart } else { whole.crps(y) };
-    let effect = |(part, own): (&Mixture<'_>, &Spectrum)| {
-        (part.distance(y) - from_y) - (own.distance(&all, &layers) - apart)
+    let effect = |(part, spectrum): (&Mixture<'_>, &Spectrum)| {
+        (part.distance(y) - from_y) - (spectrum.distance(&all, &layers) - apart)
     };
     (score, parts.iter().zip(&each).map(effect).collect())
 }
@@ -199,7 +199,8 @@ fn summarise(
     } else {
         let count = left.len() as f64;
         let pseudo: Vec<f64> = left.iter().map(|t| count * value - (count - 1.0) * t).collect();
-        let by_chain = pseudo.chunks(each).map(|own| own.iter().sum::<f64>() / own.len() as f64);
+        let by_chain =
+            pseudo.chunks(each).map(|chain| chain.iter().sum::<f64>() / chain.len() as f64);
         match (standard_error(pseudo.iter().copied()), standard_error(by_chain)) {
             (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
@@ -211,10 +212,10 @@ fn summarise(
 /// The jackknife standard error from a score with each batch left out, stratum by stratum; none
 /// where a stratum has but one batch.
 fn in_strata<'a>(strata: impl Iterator<Item = &'a [f64]>) -> Option<f64> {
-    let square = |own: &[f64]| {
+    let square = |stratum: &[f64]| {
         // With each left out the score moves m - 1 times less than the mean does.
-        let by = own.len() as f64 - 1.0;
-        standard_error(own.iter().copied()).map(|se| (by * se).powi(2))
+        let by = stratum.len() as f64 - 1.0;
+        standard_error(stratum.iter().copied()).map(|se| (by * se).powi(2))
     };
     strata.map(square).sum::<Option<f64>>().map(f64::sqrt)
 }

@@ -30,11 +30,11 @@ pub(crate) fn parallel_with<S, T: Send>(
     let done: Vec<Mutex<Option<T>>> = (0..jobs).map(|_| Mutex::new(None)).collect();
     let work = || {
         let _last = Last(&next, jobs);
-        let mut own = room();
+        let mut scratch = room();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(slot) = done.get(i) else { return };
-            let result = job(&mut own, i);
+            let result = job(&mut scratch, i);
             if let Ok(mut slot) = slot.lock() {
                 *slot = Some(result);
             }
@@ -97,10 +97,10 @@ mod tests {
 
     #[test]
     fn one_thread_is_that_of_the_caller() {
-        let own = std::thread::current().id();
+        let caller = std::thread::current().id();
         for (jobs, threads) in [(3, 1), (3, 0), (1, 4)] {
             let found = parallel(jobs, threads, |i| (i, std::thread::current().id())).unwrap();
-            let expected: Vec<_> = (0..jobs).map(|i| (i, own)).collect();
+            let expected: Vec<_> = (0..jobs).map(|i| (i, caller)).collect();
             assert_eq!(found, expected);
         }
         assert!(parallel(0, 4, |i| i).unwrap().is_empty());

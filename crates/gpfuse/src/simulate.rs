@@ -117,14 +117,14 @@ const FREQUENCIES: u64 = 3;
 const FUNCTIONS: u64 = 16;
 
 /// The largest count that is taken for meant.
-const MOST: usize = 100_000_000;
+const LARGEST_COUNT: usize = 100_000_000;
 
 impl Simulate {
     /// Refuses settings that cannot be simulated, naming the first one at fault.
     pub fn check(&self) -> Result<()> {
         for (name, count) in [("n", self.n), ("experts", self.experts), ("inputs", self.inputs)] {
-            if !(1..=MOST).contains(&count) {
-                let problem = format!("{count} was given; it must be 1 to {MOST}");
+            if !(1..=LARGEST_COUNT).contains(&count) {
+                let problem = format!("{count} was given; it must be 1 to {LARGEST_COUNT}");
                 return Err(Error::setting(name, problem));
             }
         }

@@ -167,8 +167,8 @@ fn products_are_products_of_densities() {
                 _ => 0.0,
             };
             let product = |y: f64| -> f64 {
-                let own = |k: usize| powers[k] * log_normal(&case, k, row, y);
-                (0..3).map(own).sum::<f64>() + rest * log_prior(y)
+                let term = |k: usize| powers[k] * log_normal(&case, k, row, y);
+                (0..3).map(term).sum::<f64>() + rest * log_prior(y)
             };
             let density = fused.row(row).unwrap();
             for (a, b) in [(-1.0, 2.0), (0.3, 0.9), (5.0, 0.0)] {

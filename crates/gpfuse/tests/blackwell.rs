@@ -201,12 +201,12 @@ fn draws_of_the_coefficients_have_the_same_moments() {
         };
         let (noise, plain) = (plain(&many[..1]), plain(&many));
         for ((found, sum), noise) in one.iter().zip(&plain).zip(&noise) {
-            let (own, n) = (found[1] - noise[1], DRAWS as f64);
+            let (variance, n) = (found[1] - noise[1], DRAWS as f64);
             let z = [
-                (sum[0] - found[0]) / (own / n).sqrt(),
-                (sum[1] - noise[1] - own) / (own * (2.0 / n).sqrt()),
+                (sum[0] - found[0]) / (variance / n).sqrt(),
+                (sum[1] - noise[1] - variance) / (variance * (2.0 / n).sqrt()),
             ];
-            assert!(own > 0.0 && z.iter().all(|z| z.abs() < tolerance::Z), "{method}: {z:?}");
+            assert!(variance > 0.0 && z.iter().all(|z| z.abs() < tolerance::Z), "{method}: {z:?}");
         }
     }
 }
@@ -237,11 +237,11 @@ fn draws_are_averaged_with_the_weights_of_their_chains() {
         for (row, found) in found.iter().enumerate() {
             let mean = |f: &dyn Fn(&[f64; 3]) -> f64| -> f64 {
                 let weight = |j: usize| weights[j / 15] / total / 15.0;
-                alone.iter().enumerate().map(|(j, own)| weight(j) * f(&own[row])).sum()
+                alone.iter().enumerate().map(|(j, alone)| weight(j) * f(&alone[row])).sum()
             };
-            let centre = mean(&|own| own[0]);
-            let variance = mean(&|own| own[1] + (own[0] - centre).powi(2));
-            let density = mean(&|own| own[2].exp());
+            let centre = mean(&|alone| alone[0]);
+            let variance = mean(&|alone| alone[1] + (alone[0] - centre).powi(2));
+            let density = mean(&|alone| alone[2].exp());
             let what = format!("{weights:?}, row {row}");
             close(&what, found[0], centre, tolerance::SCORE);
             close(&what, found[1], variance, tolerance::SCORE);

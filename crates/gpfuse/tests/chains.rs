@@ -281,10 +281,10 @@ fn equal_weights_are_no_weights() {
 /// deviation of 0.06, so that the false-failure rate of a factor of 1.5 is below 1e-5.
 #[test]
 fn the_error_of_a_weighted_score_is_that_within_chains() {
-    for (said, truth) in weighted_errors(500) {
+    for (reported, truth) in weighted_errors(500) {
         let factor = tolerance::MCSE_FACTOR;
-        println!("reported {said:.4}, true {truth:.4}: {:.2}", said / truth);
-        assert!((1.0 / factor..factor).contains(&(said / truth)), "{said} for {truth}");
+        println!("reported {reported:.4}, true {truth:.4}: {:.2}", reported / truth);
+        assert!((1.0 / factor..factor).contains(&(reported / truth)), "{reported} for {truth}");
     }
 }
 

@@ -17,7 +17,7 @@ use gpfuse::diagnose::mcse_mean;
 use gpfuse::infer::{Density, Draws, Quiet, Settings, sample};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Collapsed, Kind, Method, Model, Observed, Role};
+use gpfuse::model::{Collapsed, Invariant, Kind, Method, Model, Observed, Role};
 
 /// Where the coefficients of the means are.
 fn hole(model: &Model) -> Range<usize> {
@@ -204,10 +204,10 @@ fn inverse(mut a: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     for i in 0..n {
         let pivot = a[i][i];
         a[i].iter_mut().for_each(|v| *v /= pivot);
-        let own = a[i].clone();
+        let pivot_row = a[i].clone();
         for (_, row) in a.iter_mut().enumerate().filter(|(j, _)| *j != i) {
             let factor = row[i];
-            row.iter_mut().zip(&own).for_each(|(v, o)| *v -= factor * o);
+            row.iter_mut().zip(&pivot_row).for_each(|(v, o)| *v -= factor * o);
         }
     }
     a.into_iter().map(|row| row[n..].to_vec()).collect()
@@ -304,8 +304,8 @@ fn functionals(case: &Case, draws: &Draws) -> Vec<[f64; 2]> {
     let mut values = vec![Vec::new(); 20];
     for q in draws.iter() {
         few.invariants(q, |kind, row, value| {
-            if kind < 2 {
-                values[10 * kind + row].push(value);
+            if kind != Invariant::LargestLogWeight {
+                values[10 * kind as usize + row].push(value);
             }
         });
     }

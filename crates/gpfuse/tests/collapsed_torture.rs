@@ -298,10 +298,10 @@ fn log_precision(table: &Table, model: &Arc<Model>, q: &[f64]) -> f64 {
     let parts = model.layout().parts.iter().filter(|p| p.role == Some(Role::Mu));
     let mut log_var = f64::NEG_INFINITY;
     for part in parts {
-        let own = part.offset..part.offset + part.count * part.width;
+        let range = part.offset..part.offset + part.count * part.width;
         match part.kind {
-            Kind::Var => log_var = q[own].iter().copied().fold(log_var, f64::max),
-            Kind::Theta => q[own].fill(0.0),
+            Kind::Var => log_var = q[range].iter().copied().fold(log_var, f64::max),
+            Kind::Theta => q[range].fill(0.0),
             _ => {}
         }
     }

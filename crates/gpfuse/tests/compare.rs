@@ -142,8 +142,8 @@ fn weighted_chains_are_at_least_as_good_as_the_best() {
         let all = compare(&rows, None, &stacked, &[name.parse().unwrap()], &Quiet).unwrap();
         let scored = find(&all, name.parse().unwrap());
         assert!(scored.trust.is_some());
-        let own = FitSettings { method, ..stacked.clone() };
-        let chains = fit(&rows, &own).unwrap().diagnostics.combined.unwrap();
+        let settings = FitSettings { method, ..stacked.clone() };
+        let chains = fit(&rows, &settings).unwrap().diagnostics.combined.unwrap();
         let best = chains.chains.iter().map(|c| c.elpd).fold(f64::MIN, f64::max);
         let least = best - 0.11 / all.rows as f64;
         assert!(-scored.nlpd.value >= least, "{} below {best}", -scored.nlpd.value);

@@ -93,8 +93,11 @@ fn what_is_given_implies_what_uses_it() {
     assert_eq!((along.partition, along.along), (Partition::Contiguous, 1));
     assert_eq!(expert(json!({ "along": 1, "partition": "random" })).partition, Partition::Random);
     for lists in [json!(["x1", "x0,x1"]), json!([["x1"], [0, 1]])] {
-        let own = expert(json!({ "expert_inputs": lists }));
-        assert_eq!((own.partition, own.inputs), (Partition::Inputs, vec![vec![1], vec![0, 1]]));
+        let settings = expert(json!({ "expert_inputs": lists }));
+        assert_eq!(
+            (settings.partition, settings.inputs),
+            (Partition::Inputs, vec![vec![1], vec![0, 1]])
+        );
     }
     assert_eq!(settled(json!({}), 1), FitSettings::default());
 }

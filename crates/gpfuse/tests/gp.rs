@@ -5,7 +5,7 @@ mod common;
 
 use common::case;
 use common::{close, tolerance};
-use gpfuse::gp::{Gp, Hyper, MOST_ROWS, Mean, Objective, Settings, fit};
+use gpfuse::gp::{Gp, Hyper, LARGEST_EXACT_GP, Mean, Objective, Settings, fit};
 use gpfuse::kernel::Kernel;
 use serde::Deserialize;
 
@@ -85,10 +85,10 @@ fn leaving_a_row_out_equals_conditioning_without_it() {
             let all = condition(kernel, &hyper, &rows).leave_one_out();
             for i in 0..n {
                 let (mut x, mut y) = (rows.x.clone(), rows.y.clone());
-                let own: Vec<f64> = x.drain(i * d..(i + 1) * d).collect();
+                let point: Vec<f64> = x.drain(i * d..(i + 1) * d).collect();
                 y.remove(i);
                 let rest = condition(kernel, &hyper, &Rows { x, inputs: d, y });
-                let want = rest.predict(&own, true).unwrap();
+                let want = rest.predict(&point, true).unwrap();
                 close("mean", all[i].0, want.mean[0], 1e-10);
                 close("sd", all[i].1, want.sd[0], 1e-10);
             }
@@ -338,7 +338,7 @@ fn input_that_cannot_be_used_is_named() {
     refuse(hyper(0), &[], 0, &[1.0], "at least one input");
     refuse(hyper(2), &good.x[1..], 2, &good.y, "4 rows of 2 numbers");
     refuse(hyper(1), &good.x, 2, &good.y, "one per input");
-    let many = MOST_ROWS + 1;
+    let many = LARGEST_EXACT_GP + 1;
     refuse(hyper(1), &vec![0.0; many], 1, &vec![0.0; many], "too many");
     let mut bad = good.x.clone();
     bad[5] = f64::NAN;

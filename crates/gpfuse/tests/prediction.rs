@@ -67,8 +67,8 @@ fn rows_do_not_know_of_each_other() {
         for row in [0, 5, 63, 64, 149] {
             let alone = Rows::new(&x[row..=row], 1).unwrap();
             assert_eq!(predict(&predictor, &alone, 1), all[row..=row]);
-            let own = &weights[row * each..(row + 1) * each];
-            assert_eq!(experts(&predictor, &alone, 1), own);
+            let expected = &weights[row * each..(row + 1) * each];
+            assert_eq!(experts(&predictor, &alone, 1), expected);
         }
     }
 }

@@ -63,8 +63,8 @@ fn pogpe_is_calibrated() {
 }
 
 fn names(found: &Verdict, calibrated: bool) -> Vec<&str> {
-    let own = found.quantities.iter().filter(|q| q.calibrated == calibrated);
-    own.map(|q| q.name.as_str()).collect()
+    let chosen = found.quantities.iter().filter(|q| q.calibrated == calibrated);
+    chosen.map(|q| q.name.as_str()).collect()
 }
 
 /// Targets half as large again are not those of the model, and half of the simulations is enough to

@@ -297,11 +297,11 @@ fn over_runs(runs: u64, seed: u64) -> Vec<(f64, f64)> {
 /// and 1.30: the false-failure rate of a factor of 1.5 is below 1e-4.
 #[test]
 fn the_reported_monte_carlo_error_is_the_true_one() {
-    for (truth, said) in over_runs(160, 1000) {
-        let ratio = said / truth;
-        println!("reported {said:.4}, true {truth:.4}: {ratio:.2}");
+    for (truth, reported) in over_runs(160, 1000) {
+        let ratio = reported / truth;
+        println!("reported {reported:.4}, true {truth:.4}: {ratio:.2}");
         let factor = tolerance::MCSE_FACTOR;
-        assert!((1.0 / factor..factor).contains(&ratio), "reported {said}, true {truth}");
+        assert!((1.0 / factor..factor).contains(&ratio), "reported {reported}, true {truth}");
     }
 }
 

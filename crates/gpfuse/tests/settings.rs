@@ -131,8 +131,8 @@ fn settings() -> impl Strategy<Value = FitSettings> {
     let flags = (any::<bool>(), any::<bool>());
     (kinds, sizes, flags, expert(), priors(), sampler()).prop_map(
         |(kinds, sizes, flags, mut expert, priors, sampler)| {
-            let own = expert.partition == Partition::Inputs && sizes.0 <= 4;
-            if own && expert.inputs.is_empty() {
+            let lists = expert.partition == Partition::Inputs && sizes.0 <= 4;
+            if lists && expert.inputs.is_empty() {
                 expert.inputs = (0..sizes.0).map(|k| vec![k % 2]).collect();
             }
             FitSettings {

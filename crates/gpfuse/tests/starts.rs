@@ -11,7 +11,7 @@ use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::fit::{DensityChoice, FitSettings, fit};
 use gpfuse::infer::{Density, Settings, Start};
 use gpfuse::kernel::Kernel;
-use gpfuse::model::{Method, Model, Observed, Posterior, Priors, Starter};
+use gpfuse::model::{Invariant, Method, Model, Observed, Posterior, Priors, Starter};
 
 const LEARNED: [Method; 3] = [Method::Het, Method::Mogpe, Method::Pogpe];
 
@@ -93,7 +93,7 @@ fn the_means_fit_a_smooth_function() {
                 let q = starter.draw(&mut normal);
                 let mut sum = 0.0;
                 posterior.invariants(&q, |kind, row, value| {
-                    if kind == 1 {
+                    if kind == Invariant::FusedMean {
                         sum += (value - y[row]).powi(2);
                     }
                 });

@@ -198,7 +198,7 @@ fn print_table(recorded: &str, results: &str) -> Outcome<()> {
     println!("| set, K, hold-out | recorded | {} |", methods.join(" | "));
     println!("| --- | --- |{}", " --- |".repeat(methods.len()));
     for (cell, (nlpd, by)) in &best {
-        let own = methods.iter().map(|m| match ours.get(&(m.clone(), cell.clone())) {
+        let cells = methods.iter().map(|m| match ours.get(&(m.clone(), cell.clone())) {
             Some(v) => {
                 let (mean, se, _) = summary(v);
                 let mark = if mean < *nlpd { "" } else { " (lost)" };
@@ -206,7 +206,7 @@ fn print_table(recorded: &str, results: &str) -> Outcome<()> {
             }
             None => "-".into(),
         });
-        println!("| {cell} | {nlpd:.3} ({by}) | {} |", own.collect::<Vec<_>>().join(" | "));
+        println!("| {cell} | {nlpd:.3} ({by}) | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
     println!();
     for method in &methods {

@@ -75,12 +75,12 @@ fn assignment(path: &Path, experts: usize) -> anyhow::Result<Assignment> {
         }
     };
     let (rows, to) = (whole("row", 1.0, 1e15)?, whole("expert", 0.0, experts as f64)?);
-    let own = |k: usize| {
+    let rows_of = |k: usize| {
         let pairs = rows.iter().zip(&to).filter(|(_, to)| **to == k);
         pairs.map(|(row, _)| row - 1).collect::<Vec<usize>>()
     };
-    let parts = (1..=experts).map(own).collect();
-    Assignment::new(parts, own(0)).map_err(|e| in_table(anyhow!(e), &table.path))
+    let parts = (1..=experts).map(rows_of).collect();
+    Assignment::new(parts, rows_of(0)).map_err(|e| in_table(anyhow!(e), &table.path))
 }
 
 /// Fit with progress bars under the method's name, and a checkpoint if there is one.
@@ -133,7 +133,7 @@ fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> an
 /// How many of the rows trained the weights, where not all did.
 fn stacking(fitted: &Fitted, n: usize) -> String {
     match fitted.rows.len() {
-        own if own < n => format!(" ({own} of them for the weights)"),
+        count if count < n => format!(" ({count} of them for the weights)"),
         _ => String::new(),
     }
 }

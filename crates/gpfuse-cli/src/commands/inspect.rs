@@ -111,10 +111,10 @@ fn approximation(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
     };
     for part in fitted.model.layout().parts.iter().filter(|p| p.kind == Kind::Ell) {
         let median = |i: usize| {
-            let own = |q: &[f64]| {
+            let of_draw = |q: &[f64]| {
                 (0..part.count).map(|k| q[part.offset + k * part.width + i]).collect::<Vec<_>>()
             };
-            let mut all: Vec<f64> = fitted.draws.iter().flat_map(own).collect();
+            let mut all: Vec<f64> = fitted.draws.iter().flat_map(of_draw).collect();
             all.sort_by(f64::total_cmp);
             all[all.len() / 2]
         };
@@ -151,13 +151,13 @@ fn hyperparameters(fitted: &Fitted) -> Vec<Vec<String>> {
         // The experts of a scale are given: each is known by its label.
         let each = part.kind == Kind::Scale;
         for i in 0..if each { part.count } else { part.width } {
-            let own = |q: &[f64]| {
+            let of_draw = |q: &[f64]| {
                 let places = (0..part.count).map(|k| part.offset + k * part.width + i);
                 let places: Vec<usize> =
                     if each { vec![part.offset + i] } else { places.collect() };
                 places.iter().map(|at| part.kind.natural(q[*at])).collect::<Vec<f64>>()
             };
-            let mut values: Vec<f64> = draws.iter().flat_map(own).collect();
+            let mut values: Vec<f64> = draws.iter().flat_map(of_draw).collect();
             let s = match draws.weights() {
                 None => Summary::of(&mut values, 0.9),
                 Some(chains) => {

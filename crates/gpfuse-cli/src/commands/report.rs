@@ -25,12 +25,12 @@ pub(super) fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
         false => of_model(args, threads)?,
     };
     page.write(&out, figures.as_deref())?;
-    let mut said = format!("wrote `{}`", out.display());
+    let mut message = format!("wrote `{}`", out.display());
     if let Some(folder) = figures {
         let drawn = print::count(page.drawings.len(), "figure");
-        said += &format!(" and {drawn} in `{}`", folder.display());
+        message += &format!(" and {drawn} in `{}`", folder.display());
     }
-    print::note(&format!("{said} ({} s)", print::seconds(started.elapsed().as_secs_f64())));
+    print::note(&format!("{message} ({} s)", print::seconds(started.elapsed().as_secs_f64())));
     Ok(Outcome::Done)
 }
 
@@ -53,8 +53,9 @@ fn of_sweep(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
     }
     let out = args.out.clone().unwrap_or_else(|| path.join("report.html"));
     // The page must not take the place of what it is made from.
-    let own = ["settings.toml", "ledger.jsonl", "results.csv", "lock"].map(|name| path.join(name));
-    for file in own.iter().chain(folder.data.values()).chain(folder.models.values()) {
+    let sources =
+        ["settings.toml", "ledger.jsonl", "results.csv", "lock"].map(|name| path.join(name));
+    for file in sources.iter().chain(folder.data.values()).chain(folder.models.values()) {
         refuse_same(file, &out)?;
     }
     refuse_unwritable(&out)?;

@@ -11,13 +11,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A run that takes a tenth of a second.
-pub(crate) const SMALL: &str =
+pub(crate) const SMALL_FIT: &str =
     "--warmup 50 --draws 50 --chains 2 --size 8 --max-depth 4 --hmc-depth 3";
 
-/// [`SMALL`] with `flags`, without its size where they ask for RFF.
+/// [`SMALL_FIT`] with `flags`, without its size where they ask for RFF.
 pub(crate) fn small(flags: &str) -> String {
     let rff = ["rff", "frequencies", "omega"].iter().any(|word| flags.contains(word));
-    let base = if rff { SMALL.replace("--size 8 ", "") } else { SMALL.to_string() };
+    let base = if rff { SMALL_FIT.replace("--size 8 ", "") } else { SMALL_FIT.to_string() };
     format!("{base} {flags}")
 }
 

@@ -134,11 +134,11 @@ fn without_threads_the_work_is_done_or_refused() {
     if !works("prlimit --version") || (root && !works("setpriv --version")) {
         return skipped("no threads", "no prlimit or no setpriv (Debian package util-linux)");
     }
-    let own = ["prlimit", "--nproc=1"];
+    let limit = ["prlimit", "--nproc=1"];
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let before: Vec<&str> = match root {
-        true => nobody.into_iter().chain(own).collect(),
-        false => own.to_vec(),
+        true => nobody.into_iter().chain(limit).collect(),
+        false => limit.to_vec(),
     };
     if ran(wrapped(&place, &before, "true & wait $!")).code == Some(0) {
         return skipped("no threads", "the limit of processes does not hold here");

@@ -13,8 +13,8 @@ fn commands() -> Vec<String> {
         "predict n.nc d.csv --out p.csv",
         "evaluate n.nc d.csv",
         "inspect n.nc",
-        &format!("stack e.csv --target y --inputs x0 {FEW} --out e.nc"),
-        &format!("compare d.csv --target y --methods bhs,poe {FEW} --figure c.svg"),
+        &format!("stack e.csv --target y --inputs x0 {SHORT_RUN} --out e.nc"),
+        &format!("compare d.csv --target y --methods bhs,poe {SHORT_RUN} --figure c.svg"),
         "report n.nc --data d.csv --out r.html --figures figs",
         sweep,
         "report w",
@@ -25,7 +25,7 @@ fn commands() -> Vec<String> {
 }
 
 /// Settings of a fit that takes no time.
-const FEW: &str = "--warmup 20 --draws 20 --chains 2 --size 5 --max-depth 3";
+const SHORT_RUN: &str = "--warmup 20 --draws 20 --chains 2 --size 5 --max-depth 3";
 
 fn all(place: &Place, before: &[&str]) {
     place.write("e.csv", experts());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Place, SMALL};
+use crate::common::{Place, SMALL_FIT};
 use crate::shell::{ran, works, wrapped};
 use crate::{place, skipped};
 
@@ -19,7 +19,7 @@ fn hostile_names_are_plain_text() {
     let table =
         place.text("d.csv").replacen("x,y", &format!("\"{}\",\"{}\"", HOSTILE[0], HOSTILE[1]), 1);
     place.write("h.csv", table);
-    let mut fit = place.command(&format!("fit h.csv {SMALL} --out h.nc --target"));
+    let mut fit = place.command(&format!("fit h.csv {SMALL_FIT} --out h.nc --target"));
     let output = fit.arg(HOSTILE[1]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen = place.done("inspect h.nc --json").json().to_string();

@@ -44,9 +44,9 @@ fn trained(experts: &[Expert], inputs: usize) -> Vec<Var> {
     let kernels = experts.iter().map(|e| e.gp.kernel().to_string()).collect();
     let rows = experts.iter().map(|e| e.gp.rows() as i64).collect();
     // Numbers of an expert's own inputs, spread over all inputs.
-    let spread = |expert: &Expert, own: &[f64]| -> Vec<f64> {
+    let spread = |expert: &Expert, values: &[f64]| -> Vec<f64> {
         let mut all = vec![0.0; inputs];
-        expert.columns.iter().zip(own).for_each(|(i, v)| all[*i] = *v);
+        expert.columns.iter().zip(values).for_each(|(i, v)| all[*i] = *v);
         all
     };
     let ell = experts.iter().flat_map(|e| spread(e, &e.gp.hyper().ell)).collect();
@@ -69,7 +69,7 @@ fn trained(experts: &[Expert], inputs: usize) -> Vec<Var> {
 /// The experts and the rows of the weights, from the group `gpfuse`.
 pub(super) fn read(
     tree: &Tree,
-    own: &Reader<'_>,
+    group: &Reader<'_>,
     learned: bool,
     inputs: usize,
     target: &str,
@@ -80,16 +80,16 @@ pub(super) fn read(
         let rows = observed.numbers(&variable(target))?.len();
         return Ok((Experts::Learned, (0..rows).collect()));
     }
-    let rows = own.counts("stacking_row")?;
-    if let Ok(names) = own.texts("expert_name") {
+    let rows = group.counts("stacking_row")?;
+    if let Ok(names) = group.texts("expert_name") {
         return Ok((Experts::Named(names.to_vec()), rows));
     }
-    let kernels = own.texts("expert_kernel")?;
+    let kernels = group.texts("expert_kernel")?;
     let [mean, variance, noise] =
-        ["expert_mean", "expert_var", "expert_noise"].map(|name| own.numbers(name));
+        ["expert_mean", "expert_var", "expert_noise"].map(|name| group.numbers(name));
     let (mean, variance, noise) = (mean?, variance?, noise?);
-    let (ell, sizes) = (own.numbers("expert_ell")?, own.counts("expert_rows")?);
-    let (x, y) = (own.numbers("member_x")?, own.numbers("member_y")?);
+    let (ell, sizes) = (group.numbers("expert_ell")?, group.counts("expert_rows")?);
+    let (x, y) = (group.numbers("member_x")?, group.numbers("member_y")?);
     let count = kernels.len();
     let fits = [mean.len(), variance.len(), noise.len(), sizes.len()].iter().all(|n| *n == count)
         && ell.len() == count * inputs
@@ -111,10 +111,10 @@ pub(super) fn read(
             ell: columns.iter().map(|i| all[*i]).collect(),
             noise: noise[k],
         };
-        let own: Vec<f64> =
+        let points: Vec<f64> =
             rows.clone().flat_map(|r| columns.iter().map(move |i| x[r * inputs + i])).collect();
         let kernel: Kernel = kernels[k].parse().map_err(|e: gpfuse::Error| e.to_string())?;
-        let gp = Gp::condition(kernel, hyper, &own, columns.len(), &y[rows]);
+        let gp = Gp::condition(kernel, hyper, &points, columns.len(), &y[rows]);
         let gp = gp.map_err(|e| format!("expert {}: {e}", k + 1))?;
         experts.push(Expert { gp, columns });
     }

@@ -14,10 +14,10 @@ use crate::words::first_line;
 const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// How the names of our root attributes begin, at least one of which survives most damage.
-const OURS: &[u8] = b"gpfuse_";
+const OUR_PREFIX: &[u8] = b"gpfuse_";
 
 /// Deflate packs at most so many bytes into one: a file that claims more is damaged.
-const PACKED: usize = 1032;
+const DEFLATE_RATIO: usize = 1032;
 
 impl Tree {
     /// Reads the file and checks that it is what was written.
@@ -76,7 +76,7 @@ pub(super) enum Wrong {
 
 impl Wrong {
     fn named(self, path: String, bytes: &[u8]) -> NcError {
-        let ours = || bytes.windows(OURS.len()).any(|at| at == OURS);
+        let ours = || bytes.windows(OUR_PREFIX.len()).any(|at| at == OUR_PREFIX);
         match self {
             Self::NotNetcdf => NcError::NotNetcdf { path },
             Self::Newer(format) => NcError::Newer { path, format, known: VERSION },
@@ -102,7 +102,7 @@ fn decode(bytes: Bytes, signed: bool) -> Result<Tree, Wrong> {
         seal::check(&bytes.0)?;
     }
     let options = NcOpenOptions {
-        max_read_bytes: bytes.0.len().saturating_mul(PACKED),
+        max_read_bytes: bytes.0.len().saturating_mul(DEFLATE_RATIO),
         // Variables are read once and as a whole: a cache would not help.
         chunk_cache_bytes: 0,
         ..NcOpenOptions::default()
@@ -122,7 +122,7 @@ fn decode(bytes: Bytes, signed: bool) -> Result<Tree, Wrong> {
     if !root.variables.is_empty() || root.groups.iter().any(|group| !group.groups.is_empty()) {
         return Err(Wrong::Altered);
     }
-    let groups = root.groups.iter().map(|own| group(&file, own)).collect::<Result<_, _>>()?;
+    let groups = root.groups.iter().map(|child| group(&file, child)).collect::<Result<_, _>>()?;
     let tree = Tree { groups };
     if signed && crc != format!("{:08x}", tree.checksum()) {
         return Err(Wrong::Altered);

@@ -18,19 +18,20 @@ use super::read::Wrong;
 const MARK: &[u8; 8] = b"gpfseal1";
 
 /// The bytes of the checksum behind it.
-const SUM: usize = 8;
+const SUM_BYTES: usize = 8;
 
-/// Where a superblock of version 2 has the end of the file, and its own checksum, which ends it.
+/// Where a superblock of version 2 has the end of the file.
 const END: std::ops::Range<usize> = 28..36;
-const OWN_SUM: std::ops::Range<usize> = 44..48;
+/// Where it has its own checksum, with which it ends.
+const SUPERBLOCK_SUM: std::ops::Range<usize> = 44..48;
 
 /// The same HDF5 file with a seal.
 pub(super) fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.extend(MARK);
     let end = (bytes.len() as u64).to_le_bytes();
     bytes[END].copy_from_slice(&end);
-    let own = jenkins_lookup3(&bytes[..OWN_SUM.start]).to_le_bytes();
-    bytes[OWN_SUM].copy_from_slice(&own);
+    let sum = jenkins_lookup3(&bytes[..SUPERBLOCK_SUM.start]).to_le_bytes();
+    bytes[SUPERBLOCK_SUM].copy_from_slice(&sum);
     let sum = checksum(&bytes);
     bytes.extend(sum);
     bytes
@@ -43,10 +44,12 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Wrong> {
     let end = end(bytes)?;
     match end {
         Some(end) if length < end => return Err(Wrong::Truncated(end)),
-        Some(end) if length < end + SUM && marked(end) => return Err(Wrong::Truncated(end + SUM)),
+        Some(end) if length < end + SUM_BYTES && marked(end) => {
+            return Err(Wrong::Truncated(end + SUM_BYTES));
+        }
         _ => {}
     }
-    let (body, sum) = bytes.split_at(length.saturating_sub(SUM));
+    let (body, sum) = bytes.split_at(length.saturating_sub(SUM_BYTES));
     let sealed = marked(body.len()) || end.is_some_and(|end| length > end);
     if sealed && sum != checksum(body) { Err(Wrong::Altered) } else { Ok(()) }
 }
@@ -62,6 +65,6 @@ fn end(bytes: &[u8]) -> Result<Option<usize>, Wrong> {
     if known { end.map(Some).ok_or(Wrong::Altered) } else { Ok(None) }
 }
 
-fn checksum(bytes: &[u8]) -> [u8; SUM] {
+fn checksum(bytes: &[u8]) -> [u8; SUM_BYTES] {
     u64::from(crc32fast::hash(bytes)).to_le_bytes()
 }

@@ -293,8 +293,8 @@ fn what_packs_well_comes_back() {
 fn a_copy_by_another_library_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/model_file");
     let read = |name: &str| Tree::from_bytes(fs::read(folder.join(name)).unwrap(), name).unwrap();
-    let (own, copy) = (read("bhs.nc"), read("copied-by-netcdf"));
-    assert_eq!(copy.checksum(), own.checksum());
+    let (original, copy) = (read("bhs.nc"), read("copied-by-netcdf"));
+    assert_eq!(copy.checksum(), original.checksum());
     assert!(copy.groups.iter().any(|group| group.vars.len() > 8));
 }
 

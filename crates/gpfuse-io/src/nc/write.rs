@@ -12,12 +12,12 @@ use crate::guard::guarded;
 use crate::words::{first_line, show_path};
 
 /// Arrays up to this many bytes are stored as they are: compression would not pay.
-const PLAIN: usize = 8 << 10;
+const UNCOMPRESSED_BYTES: usize = 8 << 10;
 /// At most this many bytes in a chunk, the unit that readers decompress.
-const CHUNK: usize = 1 << 20;
+const LARGEST_CHUNK: usize = 1 << 20;
 const LEVEL: u8 = 4;
 /// The format keeps an attribute, its name included, in a message of less than 64 KiB.
-const ATTRIBUTE: usize = 60 << 10;
+const LARGEST_ATTRIBUTE: usize = 60 << 10;
 
 impl Tree {
     /// Writes the file, whole or not at all.
@@ -126,7 +126,7 @@ fn compress(
     shape: &[usize],
     size: usize,
 ) -> Result<(), Error> {
-    if shape.iter().product::<usize>() * size <= PLAIN || shape.is_empty() {
+    if shape.iter().product::<usize>() * size <= UNCOMPRESSED_BYTES || shape.is_empty() {
         return Ok(());
     }
     file.set_variable_chunking(id, chunks(shape, size))?;
@@ -137,7 +137,7 @@ fn compress(
 pub(super) fn chunks(shape: &[usize], size: usize) -> Vec<u64> {
     let mut chunk = shape.to_vec();
     let mut at = 0;
-    while chunk.iter().product::<usize>() * size > CHUNK && at < chunk.len() {
+    while chunk.iter().product::<usize>() * size > LARGEST_CHUNK && at < chunk.len() {
         if chunk[at] > 1 {
             chunk[at] = chunk[at].div_ceil(2);
         } else {
@@ -148,7 +148,7 @@ pub(super) fn chunks(shape: &[usize], size: usize) -> Vec<u64> {
 }
 
 fn attribute(name: &str, text: &str) -> Result<NcAttrValue, Error> {
-    if name.len() + text.len() > ATTRIBUTE {
+    if name.len() + text.len() > LARGEST_ATTRIBUTE {
         let length = text.len();
         return Err(invalid(format!("attribute `{name}` of {length} bytes is too long")));
     }

@@ -64,8 +64,8 @@ impl Table {
                 return Err(TableError::Sd { place, value: sd[row] });
             }
         }
-        let own = |all: Vec<&[f64]>| all.into_iter().map(<[f64]>::to_vec).collect();
-        let predictions = Predictions::new(own(mean), own(sd)).map_err(problem)?;
+        let owned = |all: Vec<&[f64]>| all.into_iter().map(<[f64]>::to_vec).collect();
+        let predictions = Predictions::new(owned(mean), owned(sd)).map_err(problem)?;
         data.with_experts(experts.to_vec(), predictions).map_err(problem)
     }
 

@@ -23,7 +23,7 @@ const FENCE: f64 = 3.0;
 const SQUASH: f64 = 4.0;
 
 /// Larger than what is drawn can be; beyond it, differences overflow.
-const HUGE: f64 = 1e300;
+const LARGEST_DRAWN: f64 = 1e300;
 
 impl Axis {
     /// All of `values`, with a margin.
@@ -123,7 +123,8 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
 
 /// A range that can be divided, also where both ends are the same but for rounding.
 fn apart(low: f64, high: f64) -> (f64, f64) {
-    let (low, high) = (low.clamp(-HUGE, HUGE), high.clamp(-HUGE, HUGE));
+    let (low, high) =
+        (low.clamp(-LARGEST_DRAWN, LARGEST_DRAWN), high.clamp(-LARGEST_DRAWN, LARGEST_DRAWN));
     let size = low.abs().max(high.abs());
     match high - low > 1e-9 * size {
         true => (low, high),

@@ -40,7 +40,7 @@ pub struct BoxPlot {
 }
 
 /// With fewer values than this there is no box, only dots.
-const FEWEST: usize = 3;
+const FEWEST_VALUES: usize = 3;
 const PLOT: f64 = 320.0;
 const LEFT: f64 = 78.0;
 
@@ -164,7 +164,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn draw(&self, scene: &mut Scene, name: &str, ours: bool, values: &[f64]) {
-        if values.len() < FEWEST {
+        if values.len() < FEWEST_VALUES {
             for v in values {
                 let at = (self.x, self.y.at(*v));
                 scene.mark(Mark::Dot, &format!("{name}: {}", short(*v)), |scene| {

@@ -4,7 +4,7 @@ use super::axis::{Axis, short};
 use super::colour::{GREY, INK, Look};
 use super::font::cut;
 use super::frame::{Frame, Key, entries, legend};
-use super::scene::{Anchor, EDGE, Mark, Point, SMALL, TEXT, WIDTH};
+use super::scene::{Anchor, EDGE, Mark, Point, SMALL_TEXT, TEXT, WIDTH};
 use super::{Quantity, Scene};
 
 /// Some quantities of a run.
@@ -22,11 +22,11 @@ const TRACE: f64 = 96.0;
 const RANK: f64 = 78.0;
 const TITLE: f64 = 24.0;
 /// The most points of a line: more cannot be told apart.
-const POINTS: usize = 700;
+const MOST_POINTS: usize = 700;
 /// The most points of a moving mean.
-const MEANS: usize = 120;
+const MOST_MEANS: usize = 120;
 /// The most chains that have room.
-const CHAINS: usize = 8;
+const MOST_CHAINS: usize = 8;
 const BINS: usize = 20;
 
 /// Draw each quantity against the number of the draw, for each chain a thin line through its draws
@@ -47,7 +47,7 @@ pub fn trace(plot: &Chains) -> Scene {
         frame.rows(&mut scene, "");
         let chains = || quantity.chains.iter().zip(&names).enumerate();
         for (c, (values, _)) in chains() {
-            let step = values.len().div_ceil(POINTS).max(1);
+            let step = values.len().div_ceil(MOST_POINTS).max(1);
             let finite = values.iter().enumerate().step_by(step).filter(|(_, v)| v.is_finite());
             let points: Vec<Point> = finite.map(|(i, v)| frame.at(i as f64 + 1.0, *v)).collect();
             scene.line(&points, Look::of(c).colour.tint(0.5), 0.7);
@@ -79,7 +79,7 @@ pub fn rank(plot: &Chains) -> Scene {
         quantity.name(&mut scene, (EDGE, upper - 6.0));
         let counts = ranks(&quantity.chains, BINS);
         let most = counts.iter().flatten().copied().fold(0.0, f64::max);
-        for (c, counts) in counts.iter().take(CHAINS).enumerate() {
+        for (c, counts) in counts.iter().take(MOST_CHAINS).enumerate() {
             let left = EDGE + wide * c as f64;
             let bins = BINS as f64;
             let flat = counts.iter().sum::<f64>() / bins;
@@ -106,7 +106,7 @@ pub fn rank(plot: &Chains) -> Scene {
             }
             scene.dashed(frame.at(0.0, flat), frame.at(bins, flat));
             frame.base(&mut scene);
-            scene.text((left + wide - 6.0, upper + 9.0), &chain(c), SMALL, Anchor::End, INK);
+            scene.text((left + wide - 6.0, upper + 9.0), &chain(c), SMALL_TEXT, Anchor::End, INK);
         }
     }
     let height = TOP + plot.quantities.len() as f64 * (RANK + TITLE) + 44.0;
@@ -122,13 +122,13 @@ impl Chains {
 
     /// How many of them have room.
     fn shown(&self) -> usize {
-        self.count().min(CHAINS)
+        self.count().min(MOST_CHAINS)
     }
 
     /// What is said where some have none.
     fn hidden(&self) -> String {
         match self.count() {
-            count if count > CHAINS => format!("; the first {CHAINS} of {count} chains"),
+            count if count > MOST_CHAINS => format!("; the first {MOST_CHAINS} of {count} chains"),
             _ => String::new(),
         }
     }
@@ -145,7 +145,7 @@ impl Quantity {
 /// The mean over a window of an eighth of the draws about each of some places.
 fn moving(values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let half = (values.len() / 16).max(1);
-    let step = values.len().div_ceil(MEANS).max(1);
+    let step = values.len().div_ceil(MOST_MEANS).max(1);
     let one = |i: usize| {
         let window = &values[i.saturating_sub(half)..(i + half + 1).min(values.len())];
         // Parts of the mean, since a sum of huge values overflows.

@@ -32,9 +32,10 @@ pub struct Draws {
 
 const LEFT: f64 = 78.0;
 const PLOT: f64 = 320.0;
-/// The width of a line whose weight is the largest, and of one without weight.
-const WIDE: f64 = 4.5;
-const THIN: f64 = 0.25;
+/// The width of a line whose weight is the largest.
+const WIDEST_LINE: f64 = 4.5;
+/// The width of a line without weight.
+const THINNEST_LINE: f64 = 0.25;
 
 /// Draw them.
 pub fn draws(plot: &Draws) -> Scene {
@@ -103,7 +104,9 @@ fn ribbon(frame: &Frame, x: &[f64], draw: &Drawn, most: f64) -> Vec<Vec<Point>> 
         // Across the line, so that steep parts are as wide as flat ones.
         let (a, b) = (at(i.saturating_sub(1)), at((i + 1).min(count - 1)));
         let length = (b.0 - a.0).hypot(b.1 - a.1).max(1e-9);
-        let half = 0.5 * (THIN + (WIDE - THIN) * (draw.weight[i] / most).clamp(0.0, 1.0));
+        let half = 0.5
+            * (THINNEST_LINE
+                + (WIDEST_LINE - THINNEST_LINE) * (draw.weight[i] / most).clamp(0.0, 1.0));
         let (x, y) = at(i);
         (x - side * half * (b.1 - a.1) / length, y + side * half * (b.0 - a.0) / length)
     };

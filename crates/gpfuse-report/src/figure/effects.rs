@@ -41,7 +41,7 @@ const ACROSS: usize = 3;
 /// The room for numbers at the left of each panel.
 const NUMBERS: f64 = 74.0;
 /// The most marks of a rug.
-const RUG: usize = 150;
+const MOST_MARKS: usize = 150;
 
 /// Draw slices or partial effects: all panels share one y axis, so that effects compare.
 pub fn effects(plot: &Effects) -> Scene {
@@ -58,7 +58,7 @@ pub fn effects(plot: &Effects) -> Scene {
         frame.rows(&mut scene, if i % across == 0 { &plot.y } else { "" });
         let bands = std::slice::from_ref(&panel.band);
         frame.bands(&mut scene, &panel.x, bands, "interval");
-        let rug = panel.rug.iter().step_by(panel.rug.len().div_ceil(RUG).max(1));
+        let rug = panel.rug.iter().step_by(panel.rug.len().div_ceil(MOST_MARKS).max(1));
         scene.mark(Mark::Dot, &format!("{} in the data", panel.input), |scene| {
             for x in rug.filter(|v| frame.x.holds(**v)).map(|v| frame.x.at(*v)) {
                 scene.line(&[(x, foot), (x, foot - 6.0)], GREY, 0.6);

@@ -7,7 +7,7 @@ use super::axis::{Axis, short};
 use super::colour::{BLUE, Colour, FAINT, GREY, INK, RED, Shape, WHITE};
 use super::font::{cut, width};
 use super::frame::Frame;
-use super::scene::{Anchor, EDGE, Mark, Point, SMALL, TEXT};
+use super::scene::{Anchor, EDGE, Mark, Point, SMALL_TEXT, TEXT};
 
 /// A dot with an error bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,7 +52,7 @@ const TOP: f64 = 66.0;
 const BOTTOM: f64 = 76.0;
 
 /// Dots farther from the least than this many times the median one are not worth the room.
-const REACH: f64 = 4.0;
+const FARTHEST_DOT: f64 = 4.0;
 
 impl Kind {
     const ALL: [(Kind, &str); 4] = [
@@ -129,7 +129,7 @@ fn reach(bars: &[Bar]) -> f64 {
     let mut sorted = bars.to_vec();
     sorted.sort_by(|a, b| a.centre.total_cmp(&b.centre));
     let Some(best) = sorted.first() else { return 0.0 };
-    REACH * (sorted[sorted.len() / 2].centre - best.centre).max(best.half)
+    FARTHEST_DOT * (sorted[sorted.len() / 2].centre - best.centre).max(best.half)
 }
 
 struct Panel {
@@ -157,9 +157,9 @@ impl Panel {
             let (x, value) = (axis.to, short(bar.centre));
             arrow(scene, (x, y), 4.5, 7.0, colour);
             // No line strikes it through.
-            let start = x - 14.0 - width(&value, SMALL, false);
+            let start = x - 14.0 - width(&value, SMALL_TEXT, false);
             scene.rect((start, y - 7.0), (x - 10.0, y + 7.0), WHITE, 1.0);
-            return scene.text((x - 12.0, y + 4.0), &value, SMALL, Anchor::End, colour);
+            return scene.text((x - 12.0, y + 4.0), &value, SMALL_TEXT, Anchor::End, colour);
         }
         let ends = [bar.centre - bar.half, bar.centre + bar.half];
         scene.line(&ends.map(|end| (axis.at(end), y)), colour, 1.8);
@@ -191,12 +191,12 @@ fn legend(scene: &mut Scene, y: f64, foot: &str, rows: &[Row]) {
     let mut x = EDGE + 6.0;
     for (kind, name) in Kind::ALL.into_iter().filter(|k| rows.iter().any(|row| row.kind == k.0)) {
         kind.draw(scene, (x, y - 4.0));
-        scene.text((x + 10.0, y), name, SMALL, Anchor::Start, INK);
-        x += 36.0 + width(name, SMALL, false);
+        scene.text((x + 10.0, y), name, SMALL_TEXT, Anchor::Start, INK);
+        x += 36.0 + width(name, SMALL_TEXT, false);
     }
     let room = scene.width - EDGE - x;
-    let foot = cut(foot, SMALL, false, room);
-    scene.text((scene.width - EDGE, y), &foot, SMALL, Anchor::End, GREY);
+    let foot = cut(foot, SMALL_TEXT, false, room);
+    scene.text((scene.width - EDGE, y), &foot, SMALL_TEXT, Anchor::End, GREY);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::Band;
 use super::axis::{Axis, Tick, short};
 use super::colour::{Colour, FAINT, INK, Look};
 use super::font::{cut, width};
-use super::scene::{Anchor, Mark, Point, SMALL, Scene, TEXT};
+use super::scene::{Anchor, Mark, Point, SMALL_TEXT, Scene, TEXT};
 
 /// Two axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,11 +33,11 @@ impl Frame {
         let parts = (self.y.length() / 40.0).clamp(3.0, 7.0);
         // One number alone gives no scale.
         let ticks = self.y.ticks(&[parts, parts + 2.0], |ticks| ticks.len() > 1);
-        let widest = ticks.iter().map(|t| width(&t.1, SMALL, false)).fold(0.0, f64::max);
+        let widest = ticks.iter().map(|t| width(&t.1, SMALL_TEXT, false)).fold(0.0, f64::max);
         for (value, number) in ticks {
             let y = self.y.at(value);
             scene.line(&[(self.x.from, y), (self.x.to, y)], FAINT, 1.0);
-            scene.text((self.x.from - 7.0, y + 4.0), &number, SMALL, Anchor::End, INK);
+            scene.text((self.x.from - 7.0, y + 4.0), &number, SMALL_TEXT, Anchor::End, INK);
         }
         let place = (self.x.from - widest - 18.0).max(11.0);
         let label = cut(label, TEXT, false, self.y.length() + 20.0);
@@ -48,7 +48,7 @@ impl Frame {
     pub(super) fn foot(&self, scene: &mut Scene, label: &str) {
         self.base(scene);
         let fits = |ticks: &[Tick]| {
-            let wide = ticks.iter().map(|t| width(&t.1, SMALL, false) + 14.0).sum::<f64>();
+            let wide = ticks.iter().map(|t| width(&t.1, SMALL_TEXT, false) + 14.0).sum::<f64>();
             wide <= self.x.length()
         };
         for (value, number) in self.x.ticks(&[8.0, 5.0, 3.0, 2.0], fits) {
@@ -66,7 +66,7 @@ impl Frame {
     pub(super) fn tick(&self, scene: &mut Scene, x: f64, number: &str) {
         let y = self.y.from;
         scene.line(&[(x, y), (x, y + 4.0)], INK, 1.0);
-        scene.text((x, y + 17.0), number, SMALL, Anchor::Middle, INK);
+        scene.text((x, y + 17.0), number, SMALL_TEXT, Anchor::Middle, INK);
     }
 
     /// What the lower axis shows.
@@ -190,13 +190,13 @@ pub(super) fn legend(scene: &mut Scene, left: f64, right: f64, entries: &[Entry]
     let room = right - left;
     let (mut x, mut y) = (f64::INFINITY, 31.0);
     for (look, key, name) in entries {
-        let name = cut(name, SMALL, false, 0.45 * room);
-        let wide = 52.0 + width(&name, SMALL, false);
+        let name = cut(name, SMALL_TEXT, false, 0.45 * room);
+        let wide = 52.0 + width(&name, SMALL_TEXT, false);
         if x + wide > right {
             (x, y) = (left, y + LINE);
         }
         key.draw(scene, (x, y), look);
-        scene.text((x + 32.0, y + 4.0), &name, SMALL, Anchor::Start, INK);
+        scene.text((x + 32.0, y + 4.0), &name, SMALL_TEXT, Anchor::Start, INK);
         x += wide;
     }
     y + 0.5 * LINE

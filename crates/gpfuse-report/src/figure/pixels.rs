@@ -14,7 +14,7 @@ use super::scene::{Form, Item, Paint, Point, Stroke};
 const PIXELS: f64 = 2.0;
 
 /// The most pixels of a picture: more are too much for memory and for most viewers.
-const LARGEST: f64 = 1e8;
+const MOST_PIXELS: f64 = 1e8;
 
 /// Corners of a circle, more than can be seen.
 const CORNERS: usize = 32;
@@ -23,7 +23,7 @@ const CORNERS: usize = 32;
 pub(super) fn png(scene: &Scene) -> Option<Vec<u8>> {
     let [width, height] = [scene.width, scene.height].map(|v| (v * PIXELS).ceil().max(1.0));
     let mut canvas =
-        (width * height <= LARGEST).then(|| Canvas::new(width as usize, height as usize))?;
+        (width * height <= MOST_PIXELS).then(|| Canvas::new(width as usize, height as usize))?;
     for item in &scene.items {
         match item {
             Item::Shape(form, paint) => canvas.paint(form, paint),

@@ -64,8 +64,9 @@ const ABOVE: f64 = 20.0;
 const BELOW: f64 = 28.0;
 /// Panels side by side.
 const ACROSS: usize = 4;
-/// The room for numbers at the left of the panels, and the room between two of them.
+/// The room for numbers at the left of the panels.
 const NUMBERS: f64 = 62.0;
+/// The room between two panels.
 const GAP: f64 = 14.0;
 
 /// `values` less the points, with both ends, where the difference is 0.

@@ -10,7 +10,7 @@ pub(super) const EDGE: f64 = 16.0;
 /// The size of most text.
 pub(super) const TEXT: f64 = 12.0;
 /// The size of numbers, legends and notes.
-pub(super) const SMALL: f64 = 11.0;
+pub(super) const SMALL_TEXT: f64 = 11.0;
 const TITLE: f64 = 15.0;
 
 /// A place on the page: to the right and down from its upper left corner.
@@ -128,8 +128,8 @@ impl Scene {
     /// Complete: with its height, and a line of text at its foot.
     pub(super) fn closed(mut self, height: f64, note: &str) -> Scene {
         self.height = height;
-        let content = cut(note, SMALL, false, self.width - 2.0 * EDGE);
-        self.text((EDGE, height - 10.0), &content, SMALL, Anchor::Start, GREY);
+        let content = cut(note, SMALL_TEXT, false, self.width - 2.0 * EDGE);
+        self.text((EDGE, height - 10.0), &content, SMALL_TEXT, Anchor::Start, GREY);
         self
     }
 

@@ -14,7 +14,7 @@ const SCRIPT_HASH: &str = "TrcMnCa6QJrOhlGU00mtoYOthh9KmQrrbw1moOG0A+Q=";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A cell longer than this is broken into lines.
-const LONG: usize = 32;
+const LONGEST_LINE: usize = 32;
 
 /// Markup. It is made of words of this program, which no text of a user can be, and of escaped
 /// texts: there is no other way to make it.
@@ -200,7 +200,7 @@ fn head(column: &Column) -> Html {
 fn cell(cell: &Cell, column: &Column) -> Html {
     let class = match column.number {
         true => " class=\"number\"",
-        false if cell.text.chars().count() > LONG => " class=\"text\"",
+        false if cell.text.chars().count() > LONGEST_LINE => " class=\"text\"",
         false => "",
     };
     let value = |value: f64| html![" data-value=\"", text(&value.to_string()), "\""];

@@ -69,8 +69,8 @@ pub(super) fn partial(fitted: &Fitted, data: &Data, threads: usize) -> Result<Ef
         let mut all = vec![Vec::with_capacity(predictors.len()); x.len()];
         for predictor in &predictors {
             let means = places.densities(predictor, threads, |m| m.mean())?;
-            for (own, part) in all.iter_mut().zip(means.chunks(rows.len())) {
-                own.push(part.iter().sum::<f64>() / part.len() as f64);
+            for (averages, part) in all.iter_mut().zip(means.chunks(rows.len())) {
+                averages.push(part.iter().sum::<f64>() / part.len() as f64);
             }
         }
         all.iter_mut().for_each(|v| v.sort_by(f64::total_cmp));

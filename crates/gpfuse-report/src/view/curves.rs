@@ -157,8 +157,8 @@ pub(super) fn experts(fitted: &Fitted, places: &Places, threads: usize) -> Resul
     let all = places.experts(&predictor, threads)?;
     let (names, k) = (names(fitted), fitted.model.experts());
     let band = |e: usize, of: &dyn Fn(&ExpertSummary) -> [f64; 3]| {
-        let own: Vec<[f64; 3]> = all.iter().skip(e).step_by(k).map(of).collect();
-        let [centre, low, high] = [0, 1, 2].map(|i| own.iter().map(|v| v[i]).collect());
+        let of_expert: Vec<[f64; 3]> = all.iter().skip(e).step_by(k).map(of).collect();
+        let [centre, low, high] = [0, 1, 2].map(|i| of_expert.iter().map(|v| v[i]).collect());
         Band { name: names[e].clone(), centre, low, high }
     };
     let mean = |s: &ExpertSummary| [s.mean, s.mean - s.sd, s.mean + s.sd];
@@ -191,9 +191,11 @@ pub(super) fn draws(
     for predictor in &singles {
         let all = places.experts(predictor, threads)?;
         for (e, (_, drawn)) in experts.iter_mut().enumerate() {
-            let own = || all.iter().skip(e).step_by(k);
-            let (mean, weight) =
-                (own().map(|s| s.mean).collect(), own().map(|s| s.weight.mean).collect());
+            let of_expert = || all.iter().skip(e).step_by(k);
+            let (mean, weight) = (
+                of_expert().map(|s| s.mean).collect(),
+                of_expert().map(|s| s.weight.mean).collect(),
+            );
             drawn.push(Drawn { mean, weight });
         }
     }

@@ -7,9 +7,9 @@ use gpfuse::predict::Predictor;
 
 /// A chain with some of its draws only.
 fn some(draws: &Draws, chain: usize, at: &[usize]) -> ChainDraws {
-    let (own, dim) = (&draws.chains()[chain], draws.dim());
-    let values = at.iter().flat_map(|i| &own.values[i * dim..(i + 1) * dim]).copied().collect();
-    ChainDraws { values, stats: at.iter().map(|i| own.stats[*i]).collect() }
+    let (kept, dim) = (&draws.chains()[chain], draws.dim());
+    let values = at.iter().flat_map(|i| &kept.values[i * dim..(i + 1) * dim]).copied().collect();
+    ChainDraws { values, stats: at.iter().map(|i| kept.stats[*i]).collect() }
 }
 
 /// Numbers below `n`, at most `most` of them, evenly spread.
@@ -33,16 +33,17 @@ pub(super) fn thinned(fitted: &Fitted, most: usize) -> Result<Predictor> {
 /// One chain alone.
 pub(super) fn alone(fitted: &Fitted, chain: usize) -> Result<Predictor> {
     let draws = &fitted.draws;
-    let own = Draws::new(draws.dim(), draws.per_chain(), vec![draws.chains()[chain].clone()])?;
-    Ok(fitted.predictor_of(&own))
+    let one_chain =
+        Draws::new(draws.dim(), draws.per_chain(), vec![draws.chains()[chain].clone()])?;
+    Ok(fitted.predictor_of(&one_chain))
 }
 
 /// Some draws of one chain, each alone.
 pub(super) fn single(fitted: &Fitted, chain: usize, most: usize) -> Result<Vec<Predictor>> {
     let draws = &fitted.draws;
     let one = |i: &usize| {
-        let own = Draws::new(draws.dim(), 1, vec![some(draws, chain, &[*i])])?;
-        Ok(fitted.predictor_of(&own))
+        let one_draw = Draws::new(draws.dim(), 1, vec![some(draws, chain, &[*i])])?;
+        Ok(fitted.predictor_of(&one_draw))
     };
     spread(draws.per_chain(), most).iter().map(one).collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use gpfuse::model::Posterior;
+use gpfuse::model::{Invariant, Posterior};
 use gpfuse::{Data, Fitted};
 
 use super::training::order;
@@ -34,22 +34,24 @@ fn at_rows(fitted: &Fitted, data: &Data) -> Result<Vec<Quantity>> {
         _ => format!("data row {}", rows[r] + 1),
     };
     // Both outer rows have their means, the middle one its largest weight.
-    let wanted = [(1, 0), (1, 2), (2, 1)];
+    let (mean, weight) = (Invariant::FusedMean, Invariant::LargestLogWeight);
+    let wanted = [(mean, 0), (mean, 2), (weight, 1)];
     let mut traces = vec![Vec::with_capacity(fitted.draws.len()); wanted.len()];
     for q in fitted.draws.iter() {
         posterior.invariants(q, |kind, row, value| {
             if let Some(i) = wanted.iter().position(|w| *w == (kind, row)) {
-                let mean = kind == 1;
-                traces[i].push(if mean { scaler.target.restore(value) } else { value.exp() });
+                let shown = if kind == mean { scaler.target.restore(value) } else { value.exp() };
+                traces[i].push(shown);
             }
         });
     }
     let kept = if fitted.model.experts() > 1 { 3 } else { 2 };
     let named = |(i, values): (usize, &Vec<f64>)| {
         let (kind, row) = wanted[i];
-        let what = match kind {
-            1 => format!("fused mean of {}", fitted.target()),
-            _ => "largest weight".into(),
+        let what = if kind == mean {
+            format!("fused mean of {}", fitted.target())
+        } else {
+            "largest weight".into()
         };
         let chains = fitted.draws.by_chain(values).into_iter().map(<[f64]>::to_vec).collect();
         Quantity { name: format!("{what} at {}", place(row)), chains }

@@ -31,7 +31,7 @@ pub(super) fn pseudo_bma_plus(log_scores: &[Vec<f64>], seed: u64) -> Vec<f64> {
     for _ in 0..REPLICATIONS {
         let shares: Vec<f64> = (0..n).map(|_| rng.sample(Exp1)).collect();
         let each = n as f64 / shares.iter().sum::<f64>();
-        let total = |own: &Vec<f64>| own.iter().zip(&shares).map(|(l, a)| each * a * l).sum();
+        let total = |scores: &Vec<f64>| scores.iter().zip(&shares).map(|(l, a)| each * a * l).sum();
         let weights = log_softmax(&log_scores.iter().map(total).collect::<Vec<f64>>());
         mean.iter_mut().zip(weights).for_each(|(m, w)| *m += w.exp());
     }
@@ -47,7 +47,7 @@ pub(super) fn best(log_scores: &[Vec<f64>]) -> Vec<f64> {
 }
 
 fn totals(log_scores: &[Vec<f64>]) -> Vec<f64> {
-    log_scores.iter().map(|own| own.iter().sum()).collect()
+    log_scores.iter().map(|scores| scores.iter().sum()).collect()
 }
 
 /// `v_k - ln sum_j e^(v_j)`, of which at least one is finite.

@@ -42,7 +42,7 @@ impl Rule {
 /// The predictions at some rows.
 fn pick(experts: &Predictions, rows: &[usize]) -> Result<Predictions> {
     let of = |all: &[Vec<f64>]| -> Vec<Vec<f64>> {
-        all.iter().map(|own| rows.iter().map(|r| own[*r]).collect()).collect()
+        all.iter().map(|column| rows.iter().map(|r| column[*r]).collect()).collect()
     };
     Predictions::new(of(experts.mean()), of(experts.sd()))
 }

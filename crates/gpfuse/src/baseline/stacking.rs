@@ -26,7 +26,7 @@ const STEPS: usize = 200;
 /// The next t, as a part of the present mean of `w_k s_k`.
 const CENTRING: f64 = 0.1;
 /// How far a step may go towards the boundary.
-const REACH: f64 = 0.995;
+const STEP_SHARE: f64 = 0.995;
 
 /// The log weights, from the log scores by expert and row.
 pub(super) fn log_weights(log_scores: &[Vec<f64>]) -> Vec<f64> {
@@ -43,8 +43,8 @@ pub(crate) fn weights(log_scores: &[Vec<f64>], lambda: f64) -> Vec<f64> {
 /// maximum.
 fn densities(log_scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let row = |i: usize| {
-        let top = log_scores.iter().map(|own| own[i]).fold(f64::NEG_INFINITY, f64::max);
-        log_scores.iter().map(|own| (own[i] - top).exp()).collect()
+        let top = log_scores.iter().map(|scores| scores[i]).fold(f64::NEG_INFINITY, f64::max);
+        log_scores.iter().map(|scores| (scores[i] - top).exp()).collect()
     };
     (0..log_scores[0].len()).map(row).collect()
 }
@@ -106,7 +106,7 @@ fn derivatives(p: &[Vec<f64>], extra: f64, w: &[f64]) -> (Vec<f64>, Mat<f64>) {
 fn step(v: &mut [f64], d: &[f64]) {
     let room = v.iter().zip(d).filter(|(_, d)| **d < 0.0).map(|(v, d)| -v / d);
     let length = room.fold(f64::INFINITY, f64::min);
-    let length = (REACH * length).min(1.0);
+    let length = (STEP_SHARE * length).min(1.0);
     v.iter_mut().zip(d).for_each(|(v, d)| *v += length * d);
 }
 

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Beyond this many standard deviations a log score stays where it is: its square is the
 /// largest of which many can be added.
-const FARTHEST: f64 = 1e150;
+const FARTHEST_Z: f64 = 1e150;
 
 /// The density of the target before any data: that of an expert far from its data, with noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,7 +115,7 @@ impl<'a> StackingSet<'a> {
     /// `log N(y_i; mu_ki, sd_ki^2)` by expert and row.
     pub(super) fn log_scores(&self) -> Vec<Vec<f64>> {
         let score = |((y, mean), sd): ((&f64, &f64), &f64)| {
-            let z = ((y - mean) / sd).clamp(-FARTHEST, FARTHEST);
+            let z = ((y - mean) / sd).clamp(-FARTHEST_Z, FARTHEST_Z);
             -0.5 * z * z - sd.ln() - HALF_LN_TWO_PI
         };
         let pairs = self.experts.mean().iter().zip(self.experts.sd());

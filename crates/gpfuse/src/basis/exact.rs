@@ -27,7 +27,7 @@ use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_s
 use faer::{MatMut, Par};
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Coefs, GpParams, Work};
+use super::GpParams;
 use crate::kernel::Kernel;
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
@@ -53,9 +53,39 @@ pub struct Exact {
     columns: Vec<f64>,
 }
 
+/// The parameters of `count` GPs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Coefs {
+    /// `scale * theta`, (count, anchors).
+    coef: Vec<f64>,
+    /// `sqrt(var)`, one per GP.
+    scale: Vec<f64>,
+    /// `1 / ell`, (count, inputs).
+    inverse: Vec<f64>,
+    /// K, for the gradient alone, (count, anchors, anchors).
+    gram: Vec<f64>,
+    /// Its L, for the gradient alone.
+    factor: Vec<f64>,
+    /// The values at the anchors, for the gradient alone, (count, anchors).
+    value: Vec<f64>,
+    /// What the residuals of each GP are made from.
+    key: Vec<u64>,
+}
+
+/// What is computed once for a set of rows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cache {
+    /// Which anchor each row is.
+    places: Vec<Option<usize>>,
+    /// What the residuals of the other rows are made from.
+    keys: Vec<u64>,
+}
+
 /// One thread's working memory.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Room {
+pub(super) struct Work {
+    /// Features of the current block, (anchors).
+    phi: Vec<Lanes>,
     /// K of a draw that is not kept.
     gram: Vec<f64>,
     /// Its L; or, in the reverse pass, the adjoint of K.
@@ -146,7 +176,7 @@ impl Exact {
 
     pub(super) fn cache(&self, rows: &Rows) -> Cache {
         let keys = (0..rows.len()).map(|row| residual::row_key(rows.row(row))).collect();
-        Cache { places: self.places(rows), keys, ..Cache::default() }
+        Cache { places: self.places(rows), keys }
     }
 
     /// Without `adjoint`, no matrices.
@@ -162,14 +192,14 @@ impl Exact {
             factor: zeros(square),
             value: zeros(value),
             key: vec![0; count],
-            ..Coefs::default()
         }
     }
 
     pub(super) fn work(&self) -> Work {
         let n = self.anchors();
         let zeros = |n: usize| vec![0.0; n];
-        let room = Room {
+        Work {
+            phi: vec![Lanes::splat(0.0); n],
             gram: zeros(n * n),
             factor: zeros(n * n),
             value: zeros(n),
@@ -177,8 +207,7 @@ impl Exact {
             distance: zeros(n),
             moment: zeros(n * self.inputs),
             x: zeros(ROWS * self.inputs),
-        };
-        Work { trig: vec![Lanes::splat(0.0); n], room }
+        }
     }
 
     pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
@@ -234,28 +263,27 @@ impl Exact {
         let block = b * ROWS..b * ROWS + rows.filled(b);
         let (places, keys) = (&cache.places[block.clone()], &cache.keys[block]);
         let elsewhere = places.iter().any(Option::is_none);
-        let Work { trig: phi, room } = work;
-        for (x, column) in room.x.chunks_mut(ROWS).zip(rows.block(b)) {
+        for (x, column) in work.x.chunks_mut(ROWS).zip(rows.block(b)) {
             x.copy_from_slice(&column[..]);
         }
         for (g, f) in f.iter_mut().enumerate() {
             let coef = &coefs.coef[g * n..(g + 1) * n];
             let inverse = &coefs.inverse[g * d..(g + 1) * d];
             let (factor, value) = if coefs.factor.is_empty() {
-                self.decompose(level, inverse, &mut room.gram, &mut room.factor);
-                multiply(&room.factor, coef, &mut room.value);
-                (&room.factor[..], &room.value[..])
+                self.decompose(level, inverse, &mut work.gram, &mut work.factor);
+                multiply(&work.factor, coef, &mut work.value);
+                (&work.factor[..], &work.value[..])
             } else {
                 (&coefs.factor[g * n * n..(g + 1) * n * n], &coefs.value[g * n..(g + 1) * n])
             };
             let mut norm = Lanes::splat(1.0);
             if elsewhere {
-                for (a, phi) in phi.iter_mut().enumerate() {
-                    let (x, out) = (Points { columns: &room.x, stride: ROWS }, &mut phi[..]);
+                for (a, phi) in work.phi.iter_mut().enumerate() {
+                    let (x, out) = (Points { columns: &work.x, stride: ROWS }, &mut phi[..]);
                     gram::covariances(level, self.kernel, x, self.all(), a, inverse, out);
                 }
-                gram::solve(level, factor, phi);
-                gram::values(level, coef, phi, f, &mut norm);
+                gram::solve(level, factor, &mut work.phi);
+                gram::values(level, coef, &work.phi, f, &mut norm);
             }
             for (r, (place, key)) in places.iter().zip(keys).enumerate() {
                 let left = 1.0 - norm[r];

@@ -7,19 +7,21 @@
 //! share one block of them.
 
 mod products;
+mod scales;
 mod weighted;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adjoints, Cache, Coefs, GpGrad, GpParams, Work};
-use crate::kernel::{Kernel, Spectrum};
+use super::{Adjoints, GpGrad, GpParams};
+use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
 use crate::math::turns::sin_cos_lanes;
-use crate::math::{Lanes, ROWS, WIDTH, exp, fma, total};
+use crate::math::{Lanes, ROWS, WIDTH, fma, total};
 use crate::rows::Rows;
 use crate::{Error, Result};
+use scales::scales;
 
 /// The default half-width of the box, in half-ranges of the data.
 ///
@@ -38,6 +40,15 @@ pub struct Hilbert {
     centre: Vec<f64>,
     half_width: Vec<f64>,
     sizes: Vec<usize>,
+}
+
+/// The coefficients of `count` GPs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Coefs {
+    /// `scale * theta`, (count, functions).
+    coef: Vec<f64>,
+    /// `sqrt(var S_j)`, for the gradient and for weighted features, (count, functions).
+    scale: Vec<f64>,
 }
 
 impl Hilbert {
@@ -195,52 +206,28 @@ impl Hilbert {
         }
     }
 
+    /// Room for the coefficients of `count` GPs; with `adjoint`, also for their scales.
+    pub(super) fn coefs(&self, count: usize, adjoint: bool) -> Coefs {
+        let length = count * self.functions();
+        let scale = if adjoint { vec![0.0; length] } else { Vec::new() };
+        Coefs { coef: vec![0.0; length], scale }
+    }
+
     pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         let functions = self.functions();
-        let own = g * functions..(g + 1) * functions;
+        let gp = g * functions..(g + 1) * functions;
         let lead = p.log_var + p.log_ell.iter().sum::<f64>();
         let spectrum = self.kernel.spectrum(self.inputs());
-        let coef = &mut coefs.coef[own.clone()];
+        let coef = &mut coefs.coef[gp.clone()];
         for (run, last) in self.runs(p.log_ell).zip(coef.chunks_mut(self.last())) {
             scales(level, spectrum, lead, run, last);
         }
         if !coefs.scale.is_empty() {
-            coefs.scale[own].copy_from_slice(coef);
+            coefs.scale[gp].copy_from_slice(coef);
         }
         for (c, theta) in coef.iter_mut().zip(p.theta) {
             *c *= theta;
         }
-    }
-
-    /// How many functions differ in the last input's index only, and stand side by side.
-    fn last(&self) -> usize {
-        self.sizes[self.inputs() - 1]
-    }
-
-    /// For each run of functions that differ in the last input's index only, what the spectral
-    /// density depends on.
-    fn runs(&self, log_ell: &[f64]) -> impl Iterator<Item = Run> {
-        let inputs = self.inputs();
-        let mut unit = [0.0; 3];
-        for i in 0..inputs {
-            let w = log_ell[i].exp() * std::f64::consts::PI / (2.0 * self.half_width[i]);
-            unit[i] = w * w;
-        }
-        let mut index = [1usize; 3];
-        (0..self.functions() / self.last()).map(move |_| {
-            let mut others = [0.0; 2];
-            for i in 0..inputs - 1 {
-                others[i] = unit[i] * (index[i] * index[i]) as f64;
-            }
-            for i in (0..inputs - 1).rev() {
-                if index[i] < self.sizes[i] {
-                    index[i] += 1;
-                    break;
-                }
-                index[i] = 1;
-            }
-            Run { others, unit: unit[inputs - 1] }
-        })
     }
 
     pub(super) fn forward(
@@ -248,19 +235,19 @@ impl Hilbert {
         level: Level,
         rows: &Rows,
         b: usize,
-        cache: &Cache,
+        cache: &[Lanes],
         coefs: &Coefs,
-        work: &mut Work,
+        room: &mut [Lanes],
         f: &mut [Lanes],
     ) {
         let functions = self.functions();
-        let features = match cache.features.get(b * functions..(b + 1) * functions) {
+        let features = match cache.get(b * functions..(b + 1) * functions) {
             Some(kept) => kept,
             None => {
-                let slot = b % (work.trig.len() / functions);
-                let own = &mut work.trig[slot * functions..(slot + 1) * functions];
-                self.features(level, rows.block(b), own);
-                own
+                let slot = b % (room.len() / functions);
+                let made = &mut room[slot * functions..(slot + 1) * functions];
+                self.features(level, rows.block(b), made);
+                made
             }
         };
         products::forward(level, features, &coefs.coef, rows.groups(b), f);
@@ -271,14 +258,14 @@ impl Hilbert {
         level: Level,
         rows: &Rows,
         blocks: Range<usize>,
-        cache: &Cache,
-        work: &Work,
+        cache: &[Lanes],
+        room: &[Lanes],
         d_f: &[Lanes],
         out: &mut Adjoints,
     ) {
         let functions = self.functions();
-        let kept = cache.features.get(blocks.start * functions..blocks.end * functions);
-        let features = kept.unwrap_or(&work.trig[..blocks.len() * functions]);
+        let kept = cache.get(blocks.start * functions..blocks.end * functions);
+        let features = kept.unwrap_or(&room[..blocks.len() * functions]);
         let groups = (blocks.len() - 1) * ROWS / WIDTH + rows.groups(blocks.end - 1);
         products::adjoint(level, features, functions, d_f, groups, &mut out.coef);
     }
@@ -294,42 +281,12 @@ impl Hilbert {
         sums: &Adjoints,
         grad: GpGrad<'_>,
     ) {
-        let own = g * self.functions();
+        let first = g * self.functions();
         for (j, d_theta) in grad.theta.iter_mut().enumerate() {
-            *d_theta += coefs.scale[own + j] * total(&sums.coef[own + j]);
+            *d_theta += coefs.scale[first + j] * total(&sums.coef[first + j]);
         }
-        let half = |j: usize| 0.5 * coefs.coef[own + j] * total(&sums.coef[own + j]);
+        let half = |j: usize| 0.5 * coefs.coef[first + j] * total(&sums.coef[first + j]);
         self.through_scales(p.log_ell, half, grad.log_var, grad.log_ell);
-    }
-
-    /// Add the gradient through the scales, where `half(j)` is half the derivative with respect
-    /// to the log of scale `j`.
-    fn through_scales(
-        &self,
-        log_ell: &[f64],
-        half: impl Fn(usize) -> f64,
-        d_log_var: &mut f64,
-        d_log_ell: &mut [f64],
-    ) {
-        let last = self.last();
-        let spectrum = self.kernel.spectrum(self.inputs());
-        for (r, run) in self.runs(log_ell).enumerate() {
-            // Sums of half, half * slope and half * slope * part over the run.
-            let (mut sum, mut sum_slope, mut sum_last) = (0.0, 0.0, 0.0);
-            for j in 0..last {
-                let (part, half) = (run.part(j), half(r * last + j));
-                let slope = half * 2.0 * spectrum.slope(run.others[0] + run.others[1] + part);
-                sum += half;
-                sum_slope += slope;
-                sum_last += slope * part;
-            }
-            *d_log_var += sum;
-            let Some((d_last, d_others)) = d_log_ell.split_last_mut() else { return };
-            *d_last += sum + sum_last;
-            for (d, other) in d_others.iter_mut().zip(run.others) {
-                *d += sum + sum_slope * other;
-            }
-        }
     }
 }
 
@@ -364,35 +321,5 @@ fn multiply_kernel<const FMA: bool>(
             before[r] = now[r];
             now[r] = next;
         }
-    }
-}
-
-/// The functions that differ in the last input's index only: `(ell_i w_ji)^2` for the others, and
-/// for the last input the same at index 1.
-#[derive(Clone, Copy)]
-struct Run {
-    others: [f64; 2],
-    unit: f64,
-}
-
-impl Run {
-    /// `(ell w_j)^2` of the last input's function `j`, counted from 0.
-    #[inline(always)]
-    fn part(self, j: usize) -> f64 {
-        let index = (j + 1) as f64;
-        self.unit * (index * index)
-    }
-}
-
-vectorised! {
-    fn scales = scales_kernel(spectrum: Spectrum, lead: f64, run: Run, out: &mut [f64]);
-}
-
-/// `sqrt(var S_j)` for the functions of a run.
-#[inline(always)]
-fn scales_kernel<const FMA: bool>(spectrum: Spectrum, lead: f64, run: Run, out: &mut [f64]) {
-    for (j, out) in out.iter_mut().enumerate() {
-        let s = run.others[0] + run.others[1] + run.part(j);
-        *out = exp::<FMA>(0.5 * (lead + spectrum.log_density_by::<FMA>(s)));
     }
 }

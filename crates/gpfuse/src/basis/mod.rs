@@ -63,36 +63,22 @@ pub struct GpGrad<'a> {
     pub theta: &'a mut [f64],
 }
 
-/// The parameters of `count` GPs as a basis uses them.
+/// The parameters of `count` GPs as their basis uses them; the parts of the other bases are empty.
 #[derive(Debug, Clone, Default)]
 pub struct Coefs {
-    /// Hilbert and exact: `scale * theta`, (count, features); RFF: amplitudes, (count,
-    /// frequencies).
-    coef: Vec<f64>,
-    /// Hilbert, for the gradient: the scales, (count, features); exact: one per GP.
-    scale: Vec<f64>,
-    /// RFF: phases in quarter turns, (count, frequencies).
-    phase: Vec<f64>,
-    /// RFF: `2 / (pi ell)`, which makes base frequencies quarter turns, (count, inputs); exact:
-    /// `1 / ell`.
-    inverse: Vec<f64>,
-    /// Exact, for the gradient: K and its L, (count, anchors, anchors), and the values at the
-    /// anchors, (count, anchors).
-    gram: Vec<f64>,
-    factor: Vec<f64>,
-    value: Vec<f64>,
-    /// Exact: what the residuals of each GP are made from.
-    key: Vec<u64>,
+    rff: rff::Coefs,
+    hilbert: hilbert::Coefs,
+    exact: exact::Coefs,
 }
 
-/// One thread's working memory.
+/// One thread's working memory; what belongs to other bases is empty.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
-    /// RFF: cosines and sines of the current block; Hilbert: features of the last few blocks;
-    /// exact: features of the current block.
+    /// RFF: cosines and sines of the current block, (count, frequencies, 2).
     trig: Vec<Lanes>,
-    /// Exact: matrices.
-    room: exact::Room,
+    /// Hilbert: features of the last few blocks, (blocks, functions).
+    features: Vec<Lanes>,
+    exact: exact::Work,
 }
 
 /// What the reverse pass adds up over the rows, for `count` GPs.
@@ -107,11 +93,9 @@ pub struct Adjoints {
 /// What a basis computes once for a set of rows.
 #[derive(Debug, Clone, Default)]
 pub struct Cache {
-    /// Hilbert: the features, where they fit.
+    /// Hilbert: the features of all blocks, (blocks, functions); empty where they do not fit.
     features: Vec<Lanes>,
-    /// Exact: which anchor each row is, and what the residuals of the others are made from.
-    places: Vec<Option<usize>>,
-    keys: Vec<u64>,
+    exact: exact::Cache,
 }
 
 /// The largest cache of features, in numbers: two megabytes, about what stays near a core.
@@ -199,7 +183,7 @@ impl Basis {
                 }
                 Cache { features, ..Cache::default() }
             }
-            Basis::Exact(b) => b.cache(rows),
+            Basis::Exact(b) => Cache { exact: b.cache(rows), ..Cache::default() },
             _ => Cache::default(),
         }
     }
@@ -207,29 +191,27 @@ impl Basis {
     /// Room for the coefficients of `count` GPs; with `adjoint`, also for what the gradient
     /// needs of them.
     pub fn coefs(&self, count: usize, adjoint: bool) -> Coefs {
-        let zeros = |n: usize| vec![0.0; count * n];
+        let mut out = Coefs::default();
         match self {
-            Basis::Rff(b) => {
-                let (coef, phase) = (zeros(b.frequencies()), zeros(b.frequencies()));
-                Coefs { coef, phase, inverse: zeros(b.inputs()), ..Coefs::default() }
-            }
-            Basis::Hilbert(b) => {
-                let scale = zeros(if adjoint { b.functions() } else { 0 });
-                Coefs { coef: zeros(b.functions()), scale, ..Coefs::default() }
-            }
-            Basis::Exact(b) => b.coefs(count, adjoint),
+            Basis::Rff(b) => out.rff = b.coefs(count),
+            Basis::Hilbert(b) => out.hilbert = b.coefs(count, adjoint),
+            Basis::Exact(b) => out.exact = b.coefs(count, adjoint),
         }
+        out
     }
 
     /// Working memory for `count` GPs; with `adjoint`, also for the reverse pass.
     pub fn work(&self, count: usize, adjoint: bool) -> Work {
-        let lanes = match self {
-            Basis::Rff(b) if adjoint => 2 * count * b.frequencies(),
-            Basis::Rff(_) => 0,
-            Basis::Hilbert(b) => b.functions() * if adjoint { self.span() } else { 1 },
-            Basis::Exact(b) => return b.work(),
-        };
-        Work { trig: vec![Lanes::splat(0.0); lanes], ..Work::default() }
+        let lanes = |n: usize| vec![Lanes::splat(0.0); n];
+        let blocks = if adjoint { self.span() } else { 1 };
+        let mut out = Work::default();
+        match self {
+            Basis::Rff(b) if adjoint => out.trig = lanes(2 * count * b.frequencies()),
+            Basis::Rff(_) => {}
+            Basis::Hilbert(b) => out.features = lanes(blocks * b.functions()),
+            Basis::Exact(b) => out.exact = b.work(),
+        }
+        out
     }
 
     /// Sums of the reverse pass for `count` GPs, at zero.
@@ -255,9 +237,9 @@ impl Basis {
     /// Turn the parameters of GP `g` into coefficients.
     pub fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         match self {
-            Basis::Rff(b) => b.prepare(level, g, p, coefs),
-            Basis::Hilbert(b) => b.prepare(level, g, p, coefs),
-            Basis::Exact(b) => b.prepare(level, g, p, coefs),
+            Basis::Rff(b) => b.prepare(level, g, p, &mut coefs.rff),
+            Basis::Hilbert(b) => b.prepare(level, g, p, &mut coefs.hilbert),
+            Basis::Exact(b) => b.prepare(level, g, p, &mut coefs.exact),
         }
     }
 
@@ -273,9 +255,18 @@ impl Basis {
         f: &mut [Lanes],
     ) {
         match self {
-            Basis::Rff(basis) => basis.forward(level, rows.block(b), rows.reach(b), coefs, work, f),
-            Basis::Hilbert(basis) => basis.forward(level, rows, b, cache, coefs, work, f),
-            Basis::Exact(basis) => basis.forward(level, rows, b, cache, coefs, work, f),
+            Basis::Rff(basis) => {
+                let (x, reach) = (rows.block(b), rows.reach(b));
+                basis.forward(level, x, reach, &coefs.rff, &mut work.trig, f);
+            }
+            Basis::Hilbert(basis) => {
+                let room = &mut work.features;
+                basis.forward(level, rows, b, &cache.features, &coefs.hilbert, room, f);
+            }
+            Basis::Exact(basis) => {
+                let room = &mut work.exact;
+                basis.forward(level, rows, b, &cache.exact, &coefs.exact, room, f);
+            }
         }
     }
 
@@ -292,9 +283,11 @@ impl Basis {
         out: &mut Adjoints,
     ) {
         match self {
-            Basis::Rff(b) => b.adjoint(level, rows.block(blocks.start), work, d_f, out),
-            Basis::Hilbert(b) => b.adjoint(level, rows, blocks, cache, work, d_f, out),
-            Basis::Exact(b) => b.adjoint(rows, blocks.start, cache, d_f, out),
+            Basis::Rff(b) => b.adjoint(level, rows.block(blocks.start), &work.trig, d_f, out),
+            Basis::Hilbert(b) => {
+                b.adjoint(level, rows, blocks, &cache.features, &work.features, d_f, out);
+            }
+            Basis::Exact(b) => b.adjoint(rows, blocks.start, &cache.exact, d_f, out),
         }
     }
 
@@ -310,9 +303,11 @@ impl Basis {
         grad: GpGrad<'_>,
     ) {
         match self {
-            Basis::Rff(b) => b.finish(g, p, coefs, sums, grad),
-            Basis::Hilbert(b) => b.finish(g, p, coefs, sums, grad),
-            Basis::Exact(b) => b.finish(level, g, p, coefs, sums, work, grad),
+            Basis::Rff(b) => b.finish(g, p, &coefs.rff, sums, grad),
+            Basis::Hilbert(b) => b.finish(g, p, &coefs.hilbert, sums, grad),
+            Basis::Exact(b) => {
+                b.finish(level, g, p, &coefs.exact, sums, &mut work.exact, grad);
+            }
         }
     }
 }
@@ -326,10 +321,10 @@ impl Adjoints {
 
     /// Add the sums over other rows.
     pub fn add(&mut self, other: &Adjoints) {
-        let own = self.coef.iter_mut().chain(&mut self.freq);
-        for (own, other) in own.zip(other.coef.iter().chain(&other.freq)) {
-            for i in 0..own.len() {
-                own[i] += other[i];
+        let sums = self.coef.iter_mut().chain(&mut self.freq);
+        for (sum, other) in sums.zip(other.coef.iter().chain(&other.freq)) {
+            for i in 0..sum.len() {
+                sum[i] += other[i];
             }
         }
     }

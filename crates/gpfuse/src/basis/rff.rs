@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::frequencies::{self, Scheme};
-use super::{Adjoints, Coefs, GpGrad, GpParams, Work};
+use super::{Adjoints, GpGrad, GpParams};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
 use crate::math::turns::{cos, polar, sin_cos, sin_cos_far};
@@ -27,7 +27,7 @@ use crate::rows::Rows;
 use crate::{Error, Result};
 
 /// The largest input, on the model's scale, that a model is fitted to.
-const FARTHEST: f64 = 1e12;
+const LARGEST_INPUT: f64 = 1e12;
 
 /// A random-feature basis: its kernel and base frequencies, shared by all GPs of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,17 @@ pub struct Rff {
     kernel: Kernel,
     inputs: usize,
     omega: Vec<f64>,
+}
+
+/// The parameters of `count` GPs as amplitudes, phases and stretched frequencies.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Coefs {
+    /// (count, frequencies).
+    amplitude: Vec<f64>,
+    /// In quarter turns, (count, frequencies).
+    phase: Vec<f64>,
+    /// `2 / (pi ell)`, which makes base frequencies quarter turns, (count, inputs).
+    inverse: Vec<f64>,
 }
 
 impl Rff {
@@ -84,10 +95,10 @@ impl Rff {
     /// `2^-53` of itself, and a lengthscale may be far below 1.
     pub(super) fn check(&self, rows: &Rows) -> Result<()> {
         for row in 0..rows.len() {
-            if let Some((i, x)) = rows.row(row).enumerate().find(|(_, x)| x.abs() > FARTHEST) {
+            if let Some((i, x)) = rows.row(row).enumerate().find(|(_, x)| x.abs() > LARGEST_INPUT) {
                 return Err(Error::Data(format!(
                     "row {}, input {} is {x:e} on the model's scale: random features know no angle of a \
-                     number beyond {FARTHEST:e}. Let the fit scale the inputs, or divide them by a \
+                     number beyond {LARGEST_INPUT:e}. Let the fit scale the inputs, or divide them by a \
                      constant",
                     rows.origin() + row + 1,
                     i + 1
@@ -102,13 +113,19 @@ impl Rff {
         (0.5 * log_var).exp() / (self.frequencies() as f64).sqrt()
     }
 
+    /// Room for the coefficients of `count` GPs.
+    pub(super) fn coefs(&self, count: usize) -> Coefs {
+        let zeros = |n: usize| vec![0.0; count * n];
+        let (amplitude, phase) = (zeros(self.frequencies()), zeros(self.frequencies()));
+        Coefs { amplitude, phase, inverse: zeros(self.inputs) }
+    }
+
     pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         let m = self.frequencies();
-        let own = g * m..(g + 1) * m;
-        let Coefs { coef, phase, inverse, .. } = coefs;
-        let amplitude = self.amplitude(p.log_var);
+        let Coefs { amplitude, phase, inverse } = coefs;
+        let (amplitude, phase) = (&mut amplitude[g * m..][..m], &mut phase[g * m..][..m]);
         let (cos, sin) = p.theta.split_at(m);
-        to_polar(level, amplitude, cos, sin, &mut coef[own.clone()], &mut phase[own]);
+        to_polar(level, self.amplitude(p.log_var), cos, sin, amplitude, phase);
         let inverse = &mut inverse[g * self.inputs..(g + 1) * self.inputs];
         for (inverse, log_ell) in inverse.iter_mut().zip(p.log_ell) {
             *inverse = std::f64::consts::FRAC_2_PI * (-log_ell).exp();
@@ -121,22 +138,22 @@ impl Rff {
         x: &[Lanes],
         reach: &[f64],
         coefs: &Coefs,
-        work: &mut Work,
+        trig: &mut [Lanes],
         f: &mut [Lanes],
     ) {
-        let Coefs { coef, phase, inverse, .. } = coefs;
-        forward(level, x, reach, &self.omega, inverse, phase, coef, &mut work.trig, f);
+        let Coefs { amplitude, phase, inverse } = coefs;
+        forward(level, x, reach, &self.omega, inverse, phase, amplitude, trig, f);
     }
 
     pub(super) fn adjoint(
         &self,
         level: Level,
         x: &[Lanes],
-        work: &Work,
+        trig: &[Lanes],
         d_f: &[Lanes],
         out: &mut Adjoints,
     ) {
-        adjoint(level, x, self.frequencies(), &work.trig, d_f, &mut out.coef, &mut out.freq);
+        adjoint(level, x, self.frequencies(), trig, d_f, &mut out.coef, &mut out.freq);
     }
 
     /// With the sums `U = sum_r df cos(a - p)`, `V = sum_r df sin(a - p)` and
@@ -165,10 +182,10 @@ impl Rff {
             let (c, s) = if length > 0.0 { (cos[j] / length, sin[j] / length) } else { (1.0, 0.0) };
             d_cos[j] += amplitude * (u * c - v * s);
             d_sin[j] += amplitude * (v * c + u * s);
-            *grad.log_var += 0.5 * coefs.coef[at] * u;
+            *grad.log_var += 0.5 * coefs.amplitude[at] * u;
             for i in 0..inputs {
                 let freq = std::f64::consts::FRAC_PI_2 * self.omega[j * inputs + i] * inverse[i];
-                grad.log_ell[i] += coefs.coef[at] * freq * total(&sums.freq[at * inputs + i]);
+                grad.log_ell[i] += coefs.amplitude[at] * freq * total(&sums.freq[at * inputs + i]);
             }
         }
     }
@@ -225,10 +242,10 @@ fn forward_kernel<V: Wide>(
     let m = omega.len() / inputs;
     let mut pairs = trig.as_chunks_mut::<2>().0;
     for (g, f) in f.iter_mut().enumerate() {
-        let own = g * m..(g + 1) * m;
-        let (phase, amplitude) = (&phase[own.clone()], &amplitude[own]);
+        let gp = g * m..(g + 1) * m;
+        let (phase, amplitude) = (&phase[gp.clone()], &amplitude[gp]);
         let inverse = &inverse[g * inputs..(g + 1) * inputs];
-        let (own, rest) = pairs.split_at_mut(m.min(pairs.len()));
+        let (kept, rest) = pairs.split_at_mut(m.min(pairs.len()));
         pairs = rest;
         let mut farthest = 0.0;
         for i in 0..inputs {
@@ -236,16 +253,16 @@ fn forward_kernel<V: Wide>(
         }
         // Also where it is NaN.
         if !matches!(farthest.partial_cmp(&MAX_TURN), Some(Ordering::Less)) {
-            forward_far(x, omega, inverse, phase, amplitude, own, f);
+            forward_far(x, omega, inverse, phase, amplitude, kept, f);
             continue;
         }
-        if own.is_empty() {
+        if kept.is_empty() {
             values::<V>(x, omega, inverse, phase, amplitude, f);
             continue;
         }
         for start in (0..ROWS / WIDTH).step_by(TILE) {
             let mut sum = [V::splat(0.0); TILE];
-            for (j, [kept_cos, kept_sin]) in own.iter_mut().enumerate() {
+            for (j, [kept_cos, kept_sin]) in kept.iter_mut().enumerate() {
                 let (p, a) = (V::splat(-phase[j]), V::splat(amplitude[j]));
                 let mut angle = [p; TILE];
                 for (i, x) in x.iter().enumerate() {

@@ -51,9 +51,12 @@ impl Basis {
     ) {
         let blocks = rows.blocks();
         match self {
-            Basis::Rff(basis) => basis.weighted(level, g, b, blocks, coefs, work, weight, out),
+            Basis::Rff(basis) => {
+                basis.weighted(level, g, b, blocks, &coefs.rff, &work.trig, weight, out);
+            }
             Basis::Hilbert(basis) => {
-                basis.weighted(level, g, b, blocks, cache, coefs, work, weight, out);
+                let (cache, room) = (&cache.features, &work.features);
+                basis.weighted(level, g, b, blocks, cache, &coefs.hilbert, room, weight, out);
             }
             Basis::Exact(_) => {}
         }

@@ -18,10 +18,10 @@ const ROUNDING: f64 = 1e-9;
 const HALVINGS: usize = 40;
 
 /// Binomial counts beyond this many standard deviations, and as many counts, have no probability.
-const FAR: f64 = 40.0;
+const FARTHEST_COUNT: f64 = 40.0;
 
 /// A probability that may be left out: all of them together are rounding.
-const NOTHING: f64 = 1e-22;
+const NEGLIGIBLE: f64 = 1e-22;
 
 /// The law of the counts of uniform ranks.
 pub(super) struct Law {
@@ -63,7 +63,7 @@ impl Law {
     /// The counts at `z` that have any probability, with it.
     fn counts(&self, z: f64) -> (usize, Vec<f64>) {
         let n = self.n as f64;
-        let reach = FAR * (n * z * (1.0 - z)).sqrt() + FAR;
+        let reach = FARTHEST_COUNT * (n * z * (1.0 - z)).sqrt() + FARTHEST_COUNT;
         let first = (n * z - reach).floor().max(0.0) as usize;
         let last = ((n * z + reach).ceil() as usize).min(self.n);
         let (log_p, log_rest) = (z.ln(), (-z).ln_1p());
@@ -118,7 +118,7 @@ impl Law {
         let top = (((left + 1) as f64 * p) as usize).clamp(first, last);
         let peak = mass * self.binomial(left, top, p.ln(), (-p).ln_1p());
         let (mut k, mut value) = (top, peak);
-        while value > NOTHING {
+        while value > NEGLIGIBLE {
             next[before + k - low] += value;
             if k == last {
                 break;
@@ -130,7 +130,7 @@ impl Law {
         while k > first {
             value *= k as f64 / ((left - k + 1) as f64 * odds);
             k -= 1;
-            if value <= NOTHING {
+            if value <= NEGLIGIBLE {
                 break;
             }
             next[before + k - low] += value;
@@ -219,8 +219,8 @@ mod tests {
                 found.iter().enumerate().map(|(j, c)| law.tail(j, *c)).fold(9.0, f64::min)
             };
             for ranks in &all {
-                let own = smallest(ranks) * (1.0 + 1e-9);
-                let worse = all.iter().filter(|other| smallest(other) <= own).count();
+                let bound = smallest(ranks) * (1.0 + 1e-9);
+                let worse = all.iter().filter(|other| smallest(other) <= bound).count();
                 let expected = worse as f64 / all.len() as f64;
                 assert!((law.p_value(ranks) - expected).abs() < 1e-9, "{ranks:?}");
             }

@@ -1,16 +1,16 @@
 //! Are ranks uniform over bins? Pearson's chi-square, with its upper tail.
 
 /// The most bins.
-const MOST: usize = 20;
+const MOST_BINS: usize = 20;
 
 /// At least so many ranks are expected in a bin.
-const EXPECTED: usize = 10;
+const RANKS_PER_BIN: usize = 10;
 
 /// Chi-square of ranks, each one of 0 to `ranked`, over bins of equal or nearly equal width, and
 /// its p-value. The bins are as many as leave ten ranks for each, from two to twenty.
 pub fn chi_square(ranks: &[usize], ranked: usize) -> (f64, f64) {
     let places = ranked + 1;
-    let bins = (ranks.len() / EXPECTED).clamp(2, MOST).min(places.max(1));
+    let bins = (ranks.len() / RANKS_PER_BIN).clamp(2, MOST_BINS).min(places.max(1));
     let bin = |rank: usize| rank.min(ranked) * bins / places;
     let (mut found, mut width) = (vec![0.0; bins], vec![0.0; bins]);
     ranks.iter().for_each(|rank| found[bin(*rank)] += 1.0);

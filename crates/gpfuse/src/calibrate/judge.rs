@@ -9,7 +9,7 @@ use super::{Simulation, chi_square};
 pub const LEVEL: f64 = 0.01;
 
 /// The level of the inner band, for one quantity looked at alone.
-const ALONE: f64 = 0.05;
+const LEVEL_ALONE: f64 = 0.05;
 
 /// The ranks of one quantity, judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,7 +76,7 @@ pub fn judge(names: &[String], ranked: usize, all: &[Simulation]) -> Verdict {
     let good: Vec<&Simulation> = all.iter().filter(whole).collect();
     let law = Law::new(good.len(), ranked);
     let threshold = LEVEL / (2 * names.len()).max(1) as f64;
-    let (band, inner) = (law.band(threshold), law.band(ALONE));
+    let (band, inner) = (law.band(threshold), law.band(LEVEL_ALONE));
     let one = |(i, name): (usize, &String)| {
         let ranks: Vec<usize> = good.iter().map(|s| s.ranks[i]).collect();
         let ((chi_square, chi_square_p), shares) = (chi_square(&ranks, ranked), law.shares(&ranks));
@@ -129,8 +129,8 @@ mod tests {
         let mut rng = stream(seed, Purpose::Calibrate, 0);
         let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
         let mut rank = |_| {
-            let own = normal();
-            (0..RANKED).filter(|_| mean + sd * normal() < own).count()
+            let truth = normal();
+            (0..RANKED).filter(|_| mean + sd * normal() < truth).count()
         };
         let all: Vec<Simulation> = (0..simulations)
             .map(|number| {

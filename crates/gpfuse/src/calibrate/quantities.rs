@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::infer::{Density, DensityError};
-use crate::model::{Given, Kind, Model, Observed, Posterior};
+use crate::model::{Given, Invariant, Kind, Model, Observed, Posterior};
 
 /// Inputs without data where the fused density is looked at.
 pub(super) const PLACES: [f64; 3] = [-1.1, 0.1, 0.8];
 
 /// Of these, how many have their largest weight looked at.
-const WEIGHED: usize = 2;
+const PLACES_WEIGHED: usize = 2;
 
 /// The named parts of the parameter vector that are ranked by their largest number: all but the
 /// coefficients, which only together mean something.
@@ -30,7 +30,7 @@ pub(super) fn names(model: &Model) -> Vec<String> {
     out.extend(PLACES.iter().map(|x| format!("fused mean at {x}")));
     out.extend(PLACES.iter().map(|x| format!("log density at {x}")));
     if model.experts() > 1 {
-        out.extend(PLACES.iter().take(WEIGHED).map(|x| format!("largest weight at {x}")));
+        out.extend(PLACES.iter().take(PLACES_WEIGHED).map(|x| format!("largest weight at {x}")));
     }
     out.extend(parts(model).map(|(name, _)| name));
     out
@@ -63,7 +63,7 @@ impl Quantities {
     pub(super) fn of(&mut self, q: &[f64]) -> Vec<f64> {
         let mut likelihood = 0.0;
         self.data.invariants(q, |kind, _, value| {
-            if kind == 0 {
+            if kind == Invariant::LogLikelihood {
                 likelihood += value;
             }
         });
@@ -71,10 +71,10 @@ impl Quantities {
             Ok(logp) | Err(DensityError::NotFinite { logp }) => logp,
             Err(_) => f64::NAN,
         };
-        let mut seen = [[0.0; PLACES.len()]; 3];
-        self.places.invariants(q, |kind, row, value| seen[kind][row] = value);
+        let mut seen = [[0.0; PLACES.len()]; Invariant::ALL.len()];
+        self.places.invariants(q, |kind, row, value| seen[kind as usize][row] = value);
         let [density, mean, weight] = seen;
-        let weighed = if self.data.model().experts() > 1 { WEIGHED } else { 0 };
+        let weighed = if self.data.model().experts() > 1 { PLACES_WEIGHED } else { 0 };
         let mut out = vec![likelihood, joint];
         out.extend(mean.iter().chain(&density).chain(&weight[..weighed]));
         let largest = |r: &Range<usize>| q[r.clone()].iter().copied().fold(f64::MIN, f64::max);

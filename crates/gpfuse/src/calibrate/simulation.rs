@@ -23,13 +23,13 @@ pub struct Simulation {
     pub error: String,
 }
 
-/// How many of `drawn` lie below `own`. Those equal to it are put below or above at random, so
+/// How many of `drawn` lie below `truth`. Those equal to it are put below or above at random, so
 /// that a rank stays uniform where a quantity has atoms.
-pub(super) fn rank(own: f64, drawn: impl Iterator<Item = f64>, rng: &mut ChaCha8Rng) -> usize {
+pub(super) fn rank(truth: f64, drawn: impl Iterator<Item = f64>, rng: &mut ChaCha8Rng) -> usize {
     let (mut below, mut equal) = (0, 0);
     for value in drawn {
-        below += usize::from(value < own);
-        equal += usize::from(value == own);
+        below += usize::from(value < truth);
+        equal += usize::from(value == truth);
     }
     if equal == 0 { below } else { below + rng.random_range(0..=equal) }
 }

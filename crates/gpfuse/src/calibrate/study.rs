@@ -21,7 +21,7 @@ use crate::scale::Affine;
 use crate::{Error, Result};
 
 /// Inputs lie within this of 0, about as standardised ones do.
-const REACH: f64 = 1.5;
+const INPUT_REACH: f64 = 1.5;
 
 /// Standard deviation of the log of a given expert's standard deviation.
 const SPREAD: f64 = 0.5;
@@ -59,11 +59,11 @@ impl Study {
     /// The study of some settings.
     pub fn new(settings: CheckedCalibrate) -> Result<Study> {
         let n = settings.rows;
-        let place = |i: usize| REACH * (2.0 * (i as f64 + 0.5) / n as f64 - 1.0);
+        let place = |i: usize| INPUT_REACH * (2.0 * (i as f64 + 0.5) / n as f64 - 1.0);
         let x: Vec<f64> = (0..n).map(place).collect();
         let model = Arc::new(settings.fit.model(settings.fit.basis(&x, &x, 1)?)?);
         let mut rng = stream(settings.fit.sampler.seed, Purpose::Calibrate, 0);
-        let mut said = |rows: usize| -> Result<Option<Given>> {
+        let mut predictions = |rows: usize| -> Result<Option<Given>> {
             if model.learned() {
                 return Ok(None);
             }
@@ -75,7 +75,7 @@ impl Study {
             sd.iter_mut().flatten().for_each(|v| *v = v.exp());
             Given::new(&mean, &sd).map(Some)
         };
-        let (given, given_at_places) = (said(n)?, said(PLACES.len())?);
+        let (given, given_at_places) = (predictions(n)?, predictions(PLACES.len())?);
         let names = names(&model);
         Ok(Study { settings, model, x, given, given_at_places, names })
     }
@@ -157,21 +157,21 @@ impl Study {
     pub fn rank(&self, number: u64, truth: &Truth, found: &Draws) -> Result<Simulation> {
         let posterior = self.posterior(&truth.y)?;
         let mut quantities = self.quantities(&posterior, &truth.y)?;
-        let own = quantities.of(&truth.q);
-        if let Some(i) = own.iter().position(|v| !v.is_finite()) {
-            let problem = format!("{} of the true parameters is {}", self.names[i], own[i]);
+        let truths = quantities.of(&truth.q);
+        if let Some(i) = truths.iter().position(|v| !v.is_finite()) {
+            let problem = format!("{} of the true parameters is {}", self.names[i], truths[i]);
             return Err(Error::Sampling(problem.into()));
         }
-        let mut traces = vec![Vec::with_capacity(found.len()); own.len()];
+        let mut traces = vec![Vec::with_capacity(found.len()); truths.len()];
         for q in found.iter() {
             let drawn = quantities.of(q);
             traces.iter_mut().zip(drawn).for_each(|(trace, value)| trace.push(value));
         }
         let (thin, mut rng) = (self.settings.thin, self.stream(number, Part::Ties));
-        let ranks = own.iter().zip(&traces).map(|(own, trace)| {
+        let ranks = truths.iter().zip(&traces).map(|(truth, trace)| {
             let chains = trace.chunks(found.per_chain());
             let kept = chains.flat_map(|c| c.iter().skip(thin - 1).step_by(thin).copied());
-            rank(*own, kept, &mut rng)
+            rank(*truth, kept, &mut rng)
         });
         let ranks = ranks.collect();
         let sizes = traces.iter().map(|trace| ess_bulk(&found.by_chain(trace)));

@@ -14,7 +14,7 @@ use crate::settings::Message;
 use crate::{Error, Result};
 
 /// With so few draws no k-hat is good, and the scores are those of rows that were kept.
-const FEW: usize = 10;
+const TOO_FEW_DRAWS: usize = 10;
 
 /// Fit and score a method.
 pub(super) fn run(
@@ -49,9 +49,9 @@ pub(super) fn run(
 /// target scaled by s, `log p(y) = log p(y / s) - log s`.
 fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
     let count = fitted.draws.len();
-    if count <= FEW {
+    if count <= TOO_FEW_DRAWS {
         let problem = format!(
-            "rows cannot be left out with {count} draws: use more than {FEW}, or give test rows"
+            "rows cannot be left out with {count} draws: use more than {TOO_FEW_DRAWS}, or give test rows"
         );
         return Err(Error::Sampling(problem.into()));
     }

@@ -12,7 +12,7 @@ use crate::predict::Fused;
 use crate::{Error, Result};
 
 /// The most rows that the single GP is fitted to.
-pub const MOST_ROWS: usize = 3000;
+const LARGEST_SINGLE_GP: usize = 3000;
 
 /// Learn and score a rule.
 pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
@@ -62,8 +62,9 @@ pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
 /// at hyperparameters that have seen them.
 pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
     let n = field.train.len();
-    if n > MOST_ROWS {
-        let problem = format!("{n} rows take too long for one exact GP: give {MOST_ROWS} or fewer");
+    if n > LARGEST_SINGLE_GP {
+        let problem =
+            format!("{n} rows take too long for one exact GP: give {LARGEST_SINGLE_GP} or fewer");
         return Err(Error::Data(problem));
     }
     let (sampler, begun) = (&field.settings.sampler, Instant::now());

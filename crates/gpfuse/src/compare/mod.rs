@@ -24,7 +24,6 @@ mod table;
 
 pub use contestant::Contestant;
 pub use entry::{Comparison, Convergence, Entry, Scored, Trust};
-pub use fixed::MOST_ROWS;
 
 use crate::data::Data;
 use crate::fit::FitSettings;

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Means, targets and standard deviations are at most this, so that products and ratios of
 /// their squares are numbers.
-const LARGEST: f64 = 1e75;
+const LARGEST_VALUE: f64 = 1e75;
 /// Standard deviations are at least this.
 const SMALLEST_SD: f64 = 1e-75;
 
@@ -99,14 +99,14 @@ impl Predictions {
 }
 
 pub(crate) fn check_value(place: &dyn Fn() -> String, what: &str, value: f64) -> Result<()> {
-    if value.abs() <= LARGEST {
+    if value.abs() <= LARGEST_VALUE {
         return Ok(());
     }
     Err(Error::Data(format!("{}: {what} is {value:?}: it must be within 1e75 of 0", place())))
 }
 
 pub(crate) fn check_sd(place: &dyn Fn() -> String, what: &str, value: f64) -> Result<()> {
-    if (SMALLEST_SD..=LARGEST).contains(&value) {
+    if (SMALLEST_SD..=LARGEST_VALUE).contains(&value) {
         return Ok(());
     }
     let problem = format!("{what} is {value:?}: it must be positive, within 1e-75 to 1e75");

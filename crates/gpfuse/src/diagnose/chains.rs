@@ -45,9 +45,9 @@ impl ChainLoo {
             return Err(Error::Shape { what: "chains".into(), expected, found });
         }
         let one = |c: usize| {
-            let own = log_lik(c)?;
-            let efficiency = relative_efficiency(&own, rows, 1, threads)?;
-            loo(&own, rows, &efficiency, threads)
+            let log_lik = log_lik(c)?;
+            let efficiency = relative_efficiency(&log_lik, rows, 1, threads)?;
+            loo(&log_lik, rows, &efficiency, threads)
         };
         Ok(ChainLoo { each: (0..chains).map(one).collect::<Result<_>>()? })
     }
@@ -62,8 +62,8 @@ impl ChainLoo {
         threads: usize,
     ) -> Result<ChainLoo> {
         ChainLoo::new(draws.chains().len(), rows.len(), threads, |c| {
-            let own: Vec<&[f64]> = draws.chain(c).collect();
-            log_likelihoods(posterior, &own, rows, scale, threads)
+            let draws: Vec<&[f64]> = draws.chain(c).collect();
+            log_likelihoods(posterior, &draws, rows, scale, threads)
         })
     }
 
@@ -82,7 +82,7 @@ impl ChainLoo {
     /// Where the chains predict alike the maximum is flat, and noise decides where on it the
     /// weights are: there they mean little and do little harm.
     pub fn stack(&self) -> Vec<f64> {
-        let scores: Vec<Vec<f64>> = self.each.iter().map(|own| own.pointwise.clone()).collect();
+        let scores: Vec<Vec<f64>> = self.each.iter().map(|loo| loo.pointwise.clone()).collect();
         let mut weights = stacking::weights(&scores, LAMBDA);
         let least = PART_OF_A_ROW / self.rows() as f64;
         // The largest of many chains may be small where there are few rows.
@@ -96,8 +96,8 @@ impl ChainLoo {
     pub fn mixed(&self, weights: &[f64]) -> Vec<f64> {
         let used = || self.each.iter().zip(weights).filter(|(_, w)| **w > 0.0);
         let row = |i: usize| {
-            let top = used().map(|(own, _)| own.pointwise[i]).fold(f64::MIN, f64::max);
-            let sum: f64 = used().map(|(own, w)| w * (own.pointwise[i] - top).exp()).sum();
+            let top = used().map(|(loo, _)| loo.pointwise[i]).fold(f64::MIN, f64::max);
+            let sum: f64 = used().map(|(loo, w)| w * (loo.pointwise[i] - top).exp()).sum();
             top + sum.ln()
         };
         (0..self.rows()).map(row).collect()

@@ -16,16 +16,16 @@ const TOO_FEW_DRAWS: usize = 10;
 
 /// A sum of log scores that differs by less than this many nats is called alike (Sivula,
 /// Magnusson, Matamoros and Vehtari, arXiv:2008.10296).
-const ALIKE: f64 = 4.0;
+const ALIKE_NATS: f64 = 4.0;
 
 /// So many standard errors make a difference sure. Weights fitted to n rows gain on these rows
 /// even where they are worth nothing. There the standard error is the root of twice the gain, so
 /// that this many ask for a gain of 8 nats, which 4 chains reach once in 1000 times.
-const SURE: f64 = 2.0;
+const SURE_ERRORS: f64 = 2.0;
 
 /// Where the k-hat of a chain is not to be trusted at more than one in so many rows, its score is
 /// not either: it is too good, above all that of a chain that fits its rows too closely.
-const DOUBTFUL: usize = 20;
+const DOUBTFUL_ROWS: usize = 20;
 
 /// How the chains are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ impl ChainWeights {
         let equal = vec![1.0 / each.len() as f64; each.len()];
         let gain = paired(&scores.mixed(&stacked), &scores.mixed(&equal))?;
         let used = each.iter().zip(&stacked).filter(|(_, w)| **w > 0.0);
-        let doubtful = used.map(|(own, _)| own.bad()).max() > Some(scores.rows() / DOUBTFUL);
+        let doubtful = used.map(|(loo, _)| loo.bad()).max() > Some(scores.rows() / DOUBTFUL_ROWS);
         let weights = match how {
             Combine::Stack => stacked,
             Combine::Auto if sure(gain) && !doubtful => stacked,
@@ -161,7 +161,7 @@ impl ChainWeights {
         let bad = used.map(|c| c.bad).max().unwrap_or(0);
         // Where nothing hangs on the scores there is nothing to doubt.
         let matters = !(self.alike() && behind.is_empty());
-        let doubt = match matters && bad > self.rows / DOUBTFUL {
+        let doubt = match matters && bad > self.rows / DOUBTFUL_ROWS {
             true => format!(
                 "; k-hat is above {:.2} at up to {bad} of {} rows, so that these scores are too \
                  good to be trusted",
@@ -176,7 +176,7 @@ impl ChainWeights {
 /// Whether a mean difference of log scores over rows is more than noise.
 fn sure(difference: Difference) -> bool {
     let Difference { mean, se, rows } = difference;
-    mean * rows as f64 >= ALIKE && se.is_some_and(|se| mean > SURE * se)
+    mean * rows as f64 >= ALIKE_NATS && se.is_some_and(|se| mean > SURE_ERRORS * se)
 }
 
 /// Nats with two decimals, few of them with three.

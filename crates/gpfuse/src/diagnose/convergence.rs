@@ -10,7 +10,7 @@
 //! (0 / 0) and effective sample sizes equal to the number of draws, as in ArviZ: what that
 //! means is for the caller to decide.
 
-use crate::quantile::ndtri;
+use crate::math::ndtri;
 
 /// Below four draws a half chain has no variance.
 const MIN_DRAWS: usize = 4;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{ChainWeights, ebfmi, ess_bulk, ess_tail, rhat};
 use crate::Result;
 use crate::infer::Draws;
-use crate::model::Posterior;
+use crate::model::{Invariant, Posterior};
 use crate::parallel::parallel;
 use crate::settings::Message;
 
@@ -106,13 +106,12 @@ impl Diagnostics {
 fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Vec<Quantity>> {
     let mut some = posterior.thinned(ROWS_SEEN)?;
     let rows = some.rows();
-    let names = ["log likelihood of a row", "fused mean of a row", "largest weight at a row"];
-    let mut traces = vec![Vec::with_capacity(draws.len()); names.len() * rows];
+    let mut traces = vec![Vec::with_capacity(draws.len()); Invariant::ALL.len() * rows];
     for q in draws.iter() {
-        some.invariants(q, |kind, row, value| traces[kind * rows + row].push(value));
+        some.invariants(q, |kind, row, value| traces[kind as usize * rows + row].push(value));
     }
     // With one expert there is one weight, and free weights have no largest among one either.
-    let varying = if posterior.model().experts() > 1 { names.len() } else { 2 };
+    let varying = Invariant::ALL.len() - usize::from(posterior.model().experts() == 1);
     let joint: Vec<f64> =
         draws.chains().iter().flat_map(|c| c.stats.iter().map(|s| s.lp)).collect();
     traces.truncate(varying * rows);
@@ -124,11 +123,20 @@ fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Ve
         let chains = draws.by_chain(&traces[i]);
         [rhat(&chains), ess_bulk(&chains), ess_tail(&chains)]
     })?;
-    let mut out: Vec<Quantity> = (names.iter().zip(measured.chunks(rows)).take(varying))
-        .map(|(name, all)| Quantity::new(name, all))
+    let mut out: Vec<Quantity> = (Invariant::ALL.iter().zip(measured.chunks(rows)).take(varying))
+        .map(|(kind, all)| Quantity::new(name(*kind), all))
         .collect();
     out.push(Quantity::new("log joint density", &measured[varying * rows..]));
     Ok(out)
+}
+
+/// How an invariant is called in the diagnostics.
+fn name(kind: Invariant) -> &'static str {
+    match kind {
+        Invariant::LogLikelihood => "log likelihood of a row",
+        Invariant::FusedMean => "fused mean of a row",
+        Invariant::LargestLogWeight => "largest weight at a row",
+    }
 }
 
 impl Quantity {

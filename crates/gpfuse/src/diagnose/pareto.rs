@@ -40,7 +40,7 @@ impl Pareto {
             n * ((-b / k).ln() - k - 1.0)
         };
         let profile: Vec<f64> = grid.iter().map(log_likelihood).collect();
-        let weight = |own: &f64| 1.0 / profile.iter().map(|l| (l - own).exp()).sum::<f64>();
+        let weight = |at: &f64| 1.0 / profile.iter().map(|l| (l - at).exp()).sum::<f64>();
         let weights: Vec<f64> = profile.iter().map(weight).collect();
         let kept = || grid.iter().zip(&weights).filter(|(_, w)| **w >= 10.0 * f64::EPSILON);
         let total: f64 = kept().map(|(_, w)| w).sum();

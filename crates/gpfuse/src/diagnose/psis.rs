@@ -16,10 +16,10 @@ use crate::parallel::parallel;
 use crate::{Error, Result};
 
 /// A tail of this many draws or fewer is not fitted.
-const TOO_FEW: usize = 4;
+const TOO_FEW_IN_TAIL: usize = 4;
 
 /// The largest k-hat that is good with any number of draws.
-const GOOD: f64 = 0.7;
+const LARGEST_GOOD_KHAT: f64 = 0.7;
 
 /// Leave-one-out scores of a fit, by the rows it was fitted to.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,9 +97,9 @@ pub fn relative_efficiency(
         });
     }
     parallel(rows, threads, |row| {
-        let own = log_lik.row(row);
-        let top = largest(&own);
-        let likelihood: Vec<f64> = own.iter().map(|l| (l - top).exp()).collect();
+        let logs = log_lik.row(row);
+        let top = largest(&logs);
+        let likelihood: Vec<f64> = logs.iter().map(|l| (l - top).exp()).collect();
         let by_chain: Vec<&[f64]> = likelihood.chunks(log_lik.draws / chains).collect();
         let relative = ess_mean(&by_chain) / log_lik.draws as f64;
         if relative.is_nan() { 1.0 } else { relative }
@@ -124,11 +124,11 @@ pub fn loo(log_lik: &[f64], rows: usize, efficiency: &[f64], threads: usize) -> 
     }
     let draws = log_lik.draws as f64;
     let each = parallel(rows, threads, |row| {
-        let own = log_lik.row(row);
-        let (log_weight, khat) = smooth(&own, efficiency[row]);
+        let logs = log_lik.row(row);
+        let (log_weight, khat) = smooth(&logs, efficiency[row]);
         let total = log_sum_exp(&log_weight);
-        let joint: Vec<f64> = log_weight.iter().zip(&own).map(|(w, l)| w - total + l).collect();
-        (log_sum_exp(&joint), log_sum_exp(&own) - draws.ln(), khat)
+        let joint: Vec<f64> = log_weight.iter().zip(&logs).map(|(w, l)| w - total + l).collect();
+        (log_sum_exp(&joint), log_sum_exp(&logs) - draws.ln(), khat)
     })?;
     let pointwise: Vec<f64> = each.iter().map(|row| row.0).collect();
     let (elpd, n) = (pointwise.iter().sum::<f64>(), rows as f64);
@@ -139,7 +139,7 @@ pub fn loo(log_lik: &[f64], rows: usize, efficiency: &[f64], threads: usize) -> 
         se: pointwise.iter().map(|p| (p - mean).powi(2)).sum::<f64>().sqrt(),
         p_loo: each.iter().map(|row| row.1 - row.0).sum(),
         khat: each.iter().map(|row| row.2).collect(),
-        good_k: (1.0 - 1.0 / libm::log10(draws)).min(GOOD),
+        good_k: (1.0 - 1.0 / libm::log10(draws)).min(LARGEST_GOOD_KHAT),
         pointwise,
     })
 }
@@ -160,7 +160,7 @@ fn smooth(log_lik: &[f64], efficiency: f64) -> (Vec<f64>, f64) {
     let cutoff = outside.max(f64::MIN_POSITIVE.ln());
     let first = order.partition_point(|s| log_weight[*s] <= cutoff);
     let tail = &order[first..];
-    if tail.len() <= TOO_FEW {
+    if tail.len() <= TOO_FEW_IN_TAIL {
         return (log_weight, f64::INFINITY);
     }
     let excess: Vec<f64> = tail.iter().map(|s| log_weight[*s].exp() - cutoff.exp()).collect();

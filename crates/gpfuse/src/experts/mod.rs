@@ -87,7 +87,7 @@ impl Settings {
     /// The inputs of expert `k`.
     fn columns_of(&self, k: usize, inputs: usize) -> Result<Vec<usize>> {
         let columns = match self.inputs.get(k) {
-            Some(own) => own.clone(),
+            Some(chosen) => chosen.clone(),
             None => (0..inputs).collect(),
         };
         match columns.iter().find(|i| **i >= inputs) {
@@ -152,12 +152,12 @@ pub fn train(
         let (set, k) = (job / experts, job % experts);
         let rows = &assignment.experts[k];
         let columns = settings.columns_of(k, inputs)?;
-        let own = pick(x, inputs, rows.iter().copied(), &columns);
+        let points = pick(x, inputs, rows.iter().copied(), &columns);
         let target: Vec<f64> = rows.iter().map(|row| y[*row]).collect();
         let (kernel, objective) = (kernels[set][k], settings.objective);
         let gp = gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
         let gp = gp.check()?;
-        let gp = gp::fit(&own, columns.len(), &target, &gp).map_err(|e| named(k, e))?;
+        let gp = gp::fit(&points, columns.len(), &target, &gp).map_err(|e| named(k, e))?;
         Ok(Expert { gp, columns })
     })?;
     let mut trained = trained.into_iter().collect::<Result<Vec<Expert>>>()?;

@@ -78,8 +78,8 @@ impl Assignment {
         let mut rng = stream(seed, Purpose::Partition, 0);
         rows.shuffle(&mut rng);
         let held = ((n as f64 * hold_out).round() as usize).max(1);
-        let own = n.saturating_sub(held);
-        let each = if partition.shares() { own / experts } else { own };
+        let left = n.saturating_sub(held);
+        let each = if partition.shares() { left / experts } else { left };
         if each < 2 {
             let problem = format!(
                 "{experts} experts and a hold-out of {held} of {n} rows leave {each} rows to each \
@@ -87,19 +87,19 @@ impl Assignment {
             );
             return Err(Error::setting("experts", problem));
         }
-        let (stacking, own) = rows.split_at(held);
+        let (stacking, rest) = rows.split_at(held);
         let inputs = x.len() / n;
         let parts = match partition {
-            Partition::Random => own.chunks(each).take(experts).map(<[usize]>::to_vec).collect(),
-            Partition::Kmeans => kmeans(x, inputs, own, experts, &mut rng),
+            Partition::Random => rest.chunks(each).take(experts).map(<[usize]>::to_vec).collect(),
+            Partition::Kmeans => kmeans(x, inputs, rest, experts, &mut rng),
             Partition::Contiguous => {
-                let mut sorted = own.to_vec();
+                let mut sorted = rest.to_vec();
                 let at = |row: usize| x[row * inputs + along];
                 sorted.sort_by(|a, b| at(*a).total_cmp(&at(*b)).then(a.cmp(b)));
-                let cut = |k: usize| k * own.len() / experts;
+                let cut = |k: usize| k * rest.len() / experts;
                 (0..experts).map(|k| sorted[cut(k)..cut(k + 1)].to_vec()).collect()
             }
-            Partition::Kernels | Partition::Inputs => vec![own.to_vec(); experts],
+            Partition::Kernels | Partition::Inputs => vec![rest.to_vec(); experts],
         };
         Assignment::new(parts, stacking.to_vec())
     }
@@ -164,9 +164,12 @@ fn kmeans(
             let nearest = gaps.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(k, _)| k);
             next[nearest].push(*row);
         }
-        for (centre, own) in centres.iter_mut().zip(&next).filter(|(_, own)| !own.is_empty()) {
+        for (centre, members) in
+            centres.iter_mut().zip(&next).filter(|(_, members)| !members.is_empty())
+        {
             for i in 0..inputs {
-                centre[i] = own.iter().map(|row| at(*row)[i]).sum::<f64>() / own.len() as f64;
+                centre[i] =
+                    members.iter().map(|row| at(*row)[i]).sum::<f64>() / members.len() as f64;
             }
         }
         let settled = next == parts;
@@ -175,7 +178,7 @@ fn kmeans(
             break;
         }
     }
-    while let Some(poor) = parts.iter().position(|own| own.len() < 2) {
+    while let Some(poor) = parts.iter().position(|members| members.len() < 2) {
         let donors = (0..count).filter(|k| parts[*k].len() > 2);
         let offers = donors.flat_map(|k| (0..parts[k].len()).map(move |i| (k, i)));
         let cost = |(k, i): &(usize, usize)| gap(at(parts[*k][*i]), &centres[poor]);
@@ -207,8 +210,10 @@ mod tests {
                 assert_ne!(found, draw(5).expect("an assignment"));
                 assert_eq!(found.stacking.len(), 16);
                 assert_eq!(found.experts.len(), experts);
-                for own in &found.experts {
-                    assert!(own.len() >= 2 && own.iter().all(|r| !found.stacking.contains(r)));
+                for members in &found.experts {
+                    assert!(
+                        members.len() >= 2 && members.iter().all(|r| !found.stacking.contains(r))
+                    );
                 }
                 let mut all: Vec<usize> = found.experts.concat();
                 all.sort_unstable();
@@ -239,12 +244,12 @@ mod tests {
         let clouds: Vec<f64> =
             (0..n).map(|i| if i % 2 == 0 { 0.1 * i as f64 } else { 1e3 }).collect();
         let found = Assignment::draw(Partition::Kmeans, &clouds, n, 2, 0.1, 0, 1).expect("rows");
-        for own in &found.experts {
-            assert!(own.iter().all(|r| r % 2 == own[0] % 2), "{own:?}");
+        for members in &found.experts {
+            assert!(members.iter().all(|r| r % 2 == members[0] % 2), "{members:?}");
         }
         // All rows the same: there are no clusters, but every expert has rows.
         let same = Assignment::draw(Partition::Kmeans, &[1.0; 40], n, 3, 0.1, 0, 1).expect("rows");
-        assert!(same.experts.iter().all(|own| own.len() >= 2));
+        assert!(same.experts.iter().all(|members| members.len() >= 2));
     }
 
     #[test]

@@ -195,14 +195,22 @@ impl CheckedFit {
 
     /// Which of `n` rows, with the scaled inputs `x`, train each expert and which the weights.
     pub(crate) fn assign(&self, x: &[f64], n: usize) -> Result<Assignment> {
-        let (own, k) = (&self.expert, self.experts);
-        Assignment::draw(own.partition, x, n, k, own.hold_out, own.along, self.sampler.seed)
+        let (expert, k) = (&self.expert, self.experts);
+        Assignment::draw(
+            expert.partition,
+            x,
+            n,
+            k,
+            expert.hold_out,
+            expert.along,
+            self.sampler.seed,
+        )
     }
 
-    /// The basis of the GPs, which are learned from the scaled inputs `own` and meant for the
+    /// The basis of the GPs, which are learned from the scaled inputs `training` and meant for the
     /// region of `x` (both row-major).
-    pub(crate) fn basis(&self, own: &[f64], x: &[f64], inputs: usize) -> Result<Basis> {
-        let few = !self.method.learns_experts() && own.len() / inputs <= EXACT_ROWS;
+    pub(crate) fn basis(&self, training: &[f64], x: &[f64], inputs: usize) -> Result<Basis> {
+        let few = !self.method.learns_experts() && training.len() / inputs <= EXACT_ROWS;
         let asked = self.basis.implied(self.omega.is_some(), self.size.is_some(), inputs);
         let choice = match asked {
             BasisChoice::Auto if inputs <= 2 => BasisChoice::Hilbert,
@@ -211,7 +219,7 @@ impl CheckedFit {
             choice => choice,
         };
         if choice == BasisChoice::Exact {
-            return Ok(Basis::Exact(Exact::new(self.kernel, own, inputs)?));
+            return Ok(Basis::Exact(Exact::new(self.kernel, training, inputs)?));
         }
         if choice == BasisChoice::Hilbert {
             let basis = Hilbert::for_data(self.kernel, x, inputs, self.size, self.box_factor)?;

@@ -41,22 +41,22 @@ pub(super) struct Limits {
 
 /// A climb that comes this near to a known mode, in the objective and in each parameter that
 /// matters, is going there.
-const NEAR: (f64, f64) = (0.1, 0.05);
+const SAME_MODE: (f64, f64) = (0.1, 0.05);
 
 impl Peak {
     /// Whether a climb that is at `q` with this `value` is going to this mode.
     fn attracts(&self, q: &[f64], value: f64) -> bool {
         let last = q.len() - 1;
         // Very long lengthscales are all alike.
-        let off = OFF + 0.5 * self.q[0].max(0.0);
+        let off = IRRELEVANT + 0.5 * self.q[0].max(0.0);
         let effect = |i: usize, l: f64| if i == 0 || i == last { l } else { l.min(off) };
         let apart = |i: usize| (effect(i, q[i]) - effect(i, self.q[i])).abs();
-        value > self.value - NEAR.0 && (0..q.len()).all(|i| apart(i) < NEAR.1)
+        value > self.value - SAME_MODE.0 && (0..q.len()).all(|i| apart(i) < SAME_MODE.1)
     }
 }
 
 /// `log ell - log sd` from which an input hardly matters, where sd is that of the function.
-const OFF: f64 = 5.0;
+const IRRELEVANT: f64 = 5.0;
 
 /// The marginal likelihood of some rows with the prior: what is made large.
 pub(super) struct Objective<'a> {
@@ -89,11 +89,11 @@ impl Objective<'_> {
         let mut begin = ends(start);
         if free == Free::Common {
             // The common factor is counted from the start, and no lengthscale leaves its bounds.
-            let own = &start[1..last];
-            let room = |(bound, own): (&f64, &f64)| bound - own;
+            let log_ell = &start[1..last];
+            let room = |(bound, log_ell): (&f64, &f64)| bound - log_ell;
             let (low, high) = (&self.prior.lower[1..last], &self.prior.upper[1..last]);
-            lower[1] = low.iter().zip(own).map(room).fold(f64::NEG_INFINITY, f64::max);
-            upper[1] = high.iter().zip(own).map(room).fold(f64::INFINITY, f64::min);
+            lower[1] = low.iter().zip(log_ell).map(room).fold(f64::NEG_INFINITY, f64::max);
+            upper[1] = high.iter().zip(log_ell).map(room).fold(f64::INFINITY, f64::min);
             begin[1] = 0.0;
         }
         // In units of the first step: that of L-BFGS-B has length 1.

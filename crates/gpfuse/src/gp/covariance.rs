@@ -12,7 +12,7 @@ use crate::math::{Partial, ROWS, WIDTH, fma, total};
 
 /// Squared scaled distances beyond this have covariance 0 under every kernel; without the bound
 /// an infinite one would make it infinity times 0.
-const FARTHEST: f64 = 1e12;
+const LARGEST_SQUARE: f64 = 1e12;
 
 vectorised! {
     /// The covariance `var k` of all rows, `diagonal` instead of it on the diagonal; where room
@@ -86,9 +86,9 @@ fn column_of<const FMA: bool>(
     while at < x.stride() {
         let len = ROWS.min(x.stride() - at);
         let mut r2 = [0.0; ROWS];
-        for (own, theirs) in x.columns().zip(other.columns()) {
+        for (column, theirs) in x.columns().zip(other.columns()) {
             let centre = theirs[j];
-            for (r2, u) in r2.iter_mut().zip(&own[at..at + len]) {
+            for (r2, u) in r2.iter_mut().zip(&column[at..at + len]) {
                 *r2 = fma::<FMA>(u - centre, u - centre, *r2);
             }
         }
@@ -115,7 +115,7 @@ fn lanes<const FMA: bool>(
 ) {
     let (mut value, mut steep) = ([0.0; ROWS], [0.0; ROWS]);
     for r in 0..ROWS {
-        let bounded = if r2[r] < FARTHEST { r2[r] } else { FARTHEST };
+        let bounded = if r2[r] < LARGEST_SQUARE { r2[r] } else { LARGEST_SQUARE };
         let (v, s) = kernel.covariance_by::<FMA>(bounded);
         value[r] = var * v;
         steep[r] = var * s;
@@ -148,9 +148,9 @@ fn contract_kernel<V: Wide>(
     let (alpha8, _) = alpha.as_chunks::<WIDTH>();
     sums.fill([0.0; WIDTH]);
     for j in 0..x.rows() {
-        let own = j * stride..(j + 1) * stride;
-        let (inverse, _) = inverse[own.clone()].as_chunks::<WIDTH>();
-        let (slope, _) = slopes[own].as_chunks::<WIDTH>();
+        let column = j * stride..(j + 1) * stride;
+        let (inverse, _) = inverse[column.clone()].as_chunks::<WIDTH>();
+        let (slope, _) = slopes[column].as_chunks::<WIDTH>();
         let alpha_j = V::splat(alpha[j]);
         let mut at = j / WIDTH;
         while at < stride / WIDTH {

@@ -26,34 +26,38 @@ use super::team::Team;
 use crate::Result;
 
 /// Up to this many rows, random points are climbed from with all rows.
-const FEW: usize = 320;
+const CHEAP_ROWS: usize = 320;
 /// Above this many rows, only one climb is with all rows.
-const MANY: usize = 1000;
+const COSTLY_ROWS: usize = 1000;
 /// The fewest rows for a common lengthscale.
-const PART: usize = 64;
-/// The share of the objective that a step must gain: in the last climb, in one that may be, in one
-/// with a part of the rows, and in one with a common lengthscale that others follow.
-const LAST: f64 = 1e-8;
-const FINE: f64 = 1e-7;
-const COARSE: f64 = 1e-5;
-const ROUGH: f64 = 1e-4;
-/// The length of the first step, from a guess and from the end of a climb with fewer rows.
-const FAR: f64 = 1.0;
-const NEAR: f64 = 0.1;
+const FEWEST_ROWS: usize = 64;
+/// The share of the objective that a step of the last climb must gain.
+const GAIN_LAST: f64 = 1e-8;
+/// The same for a climb that may be the last.
+const GAIN_FINE: f64 = 1e-7;
+/// The same with a part of the rows.
+const GAIN_COARSE: f64 = 1e-5;
+/// The same with a common lengthscale that other climbs follow.
+const GAIN_ROUGH: f64 = 1e-4;
+/// The length of the first step from a guess.
+const STEP_FROM_GUESS: f64 = 1.0;
+/// The length of the first step from the end of a climb with fewer rows.
+const STEP_FROM_END: f64 = 0.1;
 /// Ends whose objectives differ by less than this are the same mode.
-const SAME: f64 = 0.02;
+const SAME_MODE: f64 = 0.02;
 /// The same for a common lengthscale that others follow.
-const ALIKE: f64 = 2.0;
+const SAME_COMMON: f64 = 2.0;
 /// Random points of which the best is a start.
-const SCREENED: usize = 8;
+const SCREENED_POINTS: usize = 8;
 /// Climbs at once from random points, and from moved lengthscales.
-const ROUND: usize = 4;
+const CLIMBS_AT_ONCE: usize = 4;
 /// Rounds of moved lengthscales, at most.
-const HOPS: usize = 10;
+const MOST_HOPS: usize = 10;
 
 /// How many rows to begin with.
 pub(super) fn part(rows: usize, inputs: usize) -> usize {
-    let least = if inputs == 1 { PART } else { (rows / 2).clamp(2 * PART, 4 * PART) };
+    let least =
+        if inputs == 1 { FEWEST_ROWS } else { (rows / 2).clamp(2 * FEWEST_ROWS, 4 * FEWEST_ROWS) };
     rows.min((rows / 4).max(least))
 }
 
@@ -63,13 +67,13 @@ pub(super) fn explore<'a>(
     part: Option<&Team<'a>>,
     settings: &Checked,
 ) -> Result<Option<Peak>> {
-    let limits = |gain| Limits { steps: settings.steps, gain, first: FAR };
-    let near = Limits { first: NEAR, ..limits(FINE) };
+    let limits = |gain| Limits { steps: settings.steps, gain, first: STEP_FROM_GUESS };
+    let near = Limits { first: STEP_FROM_END, ..limits(GAIN_FINE) };
     let (rows, single) = (whole.rows(), whole.inputs() == 1);
     let (gain, same) = match part {
-        _ if !single => (ROUGH, ALIKE),
-        Some(_) => (COARSE, SAME),
-        None => (FINE, SAME),
+        _ if !single => (GAIN_ROUGH, SAME_COMMON),
+        Some(_) => (GAIN_COARSE, SAME_MODE),
+        None => (GAIN_FINE, SAME_MODE),
     };
     let Some(common) = common(part.unwrap_or(whole), limits(gain), same)? else { return Ok(None) };
     if single {
@@ -81,33 +85,34 @@ pub(super) fn explore<'a>(
     let wary = !whole.prior.informs() && whole.raw.has_levels();
 
     // What some rows say of many lengthscales can mislead; what they say of one rarely does.
-    let mut modes = Modes::new(SAME);
-    let part = part.filter(|_| rows > FEW);
-    if rows <= MANY {
-        climb_each(whole, &mut modes, &starts, limits(FINE))?;
+    let mut modes = Modes::new(SAME_MODE);
+    let part = part.filter(|_| rows > CHEAP_ROWS);
+    if rows <= COSTLY_ROWS {
+        climb_each(whole, &mut modes, &starts, limits(GAIN_FINE))?;
         if modes.agree() && !wary {
             return Ok(modes.best().cloned());
         }
     }
     if let Some(part) = part {
-        let mut some = Modes::new(SAME);
-        climb_each(part, &mut some, &starts, limits(COARSE))?;
-        let most = if part.rows() > FEW { ROUND } else { settings.starts };
-        wander(part, &mut some, most, false, settings, limits(COARSE))?;
+        let mut some = Modes::new(SAME_MODE);
+        climb_each(part, &mut some, &starts, limits(GAIN_COARSE))?;
+        let most = if part.rows() > CHEAP_ROWS { CLIMBS_AT_ONCE } else { settings.starts };
+        wander(part, &mut some, most, false, settings, limits(GAIN_COARSE))?;
         let first: Vec<_> = some.best().map(|peak| peak.q.clone()).into_iter().collect();
         climb_each(whole, &mut modes, &first, near)?;
     }
-    if rows <= MANY {
-        let most = if rows > FEW { ROUND.min(settings.starts) } else { settings.starts };
-        wander(whole, &mut modes, most, wary && rows <= FEW, settings, limits(FINE))?;
+    if rows <= COSTLY_ROWS {
+        let most =
+            if rows > CHEAP_ROWS { CLIMBS_AT_ONCE.min(settings.starts) } else { settings.starts };
+        wander(whole, &mut modes, most, wary && rows <= CHEAP_ROWS, settings, limits(GAIN_FINE))?;
     }
-    if wary && rows <= FEW {
-        hop(whole, &mut modes, limits(FINE))?;
+    if wary && rows <= CHEAP_ROWS {
+        hop(whole, &mut modes, limits(GAIN_FINE))?;
     }
-    if rows > MANY {
+    if rows > COSTLY_ROWS {
         return Ok(modes.best().cloned());
     }
-    Ok(modes.best().map(|best| finish(whole, best, Limits { gain: LAST, ..near })))
+    Ok(modes.best().map(|best| finish(whole, best, Limits { gain: GAIN_LAST, ..near })))
 }
 
 /// The best end with a common lengthscale.
@@ -150,7 +155,7 @@ fn wander(
     let mut done = 2;
     while done < most && (wary || !modes.agree()) {
         let Some(base) = modes.best().map(|peak| peak.q.clone()) else { break };
-        let round = ROUND.min(most - done);
+        let round = CLIMBS_AT_ONCE.min(most - done);
         add(team, modes, round, |rows, i, known| {
             let start = screened(rows, &base, settings.seed, done + i)?;
             rows.climb(&start, Free::All, limits, known)
@@ -163,16 +168,17 @@ fn wander(
 /// Climbs from the best mode with one lengthscale moved, the likeliest such points, for as long
 /// as that finds a better mode.
 fn hop(team: &Team<'_>, modes: &mut Modes, limits: Limits) -> Result<()> {
-    for _ in 0..HOPS {
+    for _ in 0..MOST_HOPS {
         let Some(best) = modes.best().cloned() else { break };
         let points = moves(&best.q, team.prior);
         let values = team.each(points.len(), |rows, i| rows.at(&points[i], None))?;
         let mut likely: Vec<_> = points.into_iter().zip(values).collect();
         // Points without a likelihood come last.
         likely.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(std::cmp::Ordering::Equal));
-        let starts: Vec<_> = likely.into_iter().take(ROUND).map(|(point, _)| point).collect();
+        let starts: Vec<_> =
+            likely.into_iter().take(CLIMBS_AT_ONCE).map(|(point, _)| point).collect();
         climb_each(team, modes, &starts, limits)?;
-        if modes.best().is_none_or(|now| now.value < best.value + SAME) {
+        if modes.best().is_none_or(|now| now.value < best.value + SAME_MODE) {
             break;
         }
     }
@@ -211,7 +217,7 @@ fn screened(
     index: usize,
 ) -> Option<Vec<f64>> {
     let mut best: Option<(f64, Vec<f64>)> = None;
-    for i in index * SCREENED..(index + 1) * SCREENED {
+    for i in index * SCREENED_POINTS..(index + 1) * SCREENED_POINTS {
         let q = around(base, objective.prior, seed, i);
         let Some(value) = objective.at(&q, None) else { continue };
         if best.as_ref().is_none_or(|(b, _)| value > *b) {

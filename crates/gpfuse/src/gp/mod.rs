@@ -32,4 +32,4 @@ pub use posterior::{Gp, Prediction};
 pub use settings::{Checked, Mean, Objective, Settings};
 
 /// The most rows an exact GP takes: at this many the matrices of a fit fill ten gigabytes.
-pub const MOST_ROWS: usize = 20_000;
+pub const LARGEST_EXACT_GP: usize = 20_000;

@@ -3,7 +3,7 @@
 use super::covariance::{cross, fill};
 use super::hyper::Hyper;
 use super::inputs::Inputs;
-use super::{MOST_ROWS, factor};
+use super::{LARGEST_EXACT_GP, factor};
 use crate::kernel::Kernel;
 use crate::math::HALF_LN_TWO_PI;
 use crate::math::simd::Level;
@@ -46,8 +46,9 @@ pub(super) fn check_rows(x: &[f64], inputs: usize, y: &[f64]) -> Result<usize> {
     if n == 0 {
         return Err(Error::Data("there are no rows: a GP needs at least one".into()));
     }
-    if n > MOST_ROWS {
-        let problem = format!("{n} rows are too many for an exact GP: give at most {MOST_ROWS}");
+    if n > LARGEST_EXACT_GP {
+        let problem =
+            format!("{n} rows are too many for an exact GP: give at most {LARGEST_EXACT_GP}");
         return Err(Error::Data(problem));
     }
     check_shape(x, inputs, n)?;

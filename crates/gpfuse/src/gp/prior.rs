@@ -37,11 +37,12 @@ const BOUNDS: [(f64, f64); 3] = [(1e-5, 1e5), (1e-3, 1e5), (1e-6, 1e2)];
 /// Log-sds of the priors of `log var` and `log noise`: variances have twice those of standard
 /// deviations.
 const LOG_SD: [f64; 2] = [2.0, 1.0];
-/// The scale of the lengthscales' common level, that of each about it, and the degrees of freedom of
-/// both.
-const COMMON: f64 = 1.0;
-const APART: f64 = 0.3;
-const FREEDOM: f64 = 3.0;
+/// The scale of the lengthscales' common level.
+const COMMON_SCALE: f64 = 1.0;
+/// The scale of each lengthscale about the common level.
+const OWN_SCALE: f64 = 0.3;
+/// The degrees of freedom of both.
+const DEGREES_OF_FREEDOM: f64 = 3.0;
 
 /// Medians of the priors of `var`, `ell / sqrt(d)` and `noise`.
 const MEDIAN: [f64; 3] = [1.0, 2.0, 0.09];
@@ -94,20 +95,23 @@ impl Prior {
         let last = q.len() - 1;
         let (inputs, apart) = ((last - 1) as f64, |i: usize| q[i] - self.median[i]);
         let mean = (1..last).map(apart).sum::<f64>() / inputs;
-        let own = |i: usize| apart(i) - mean;
-        let pull = |e: f64, scale: f64| (FREEDOM + 1.0) * e / (FREEDOM * scale * scale + e * e);
-        let tail = |e: f64, scale: f64| ((e / scale).powi(2) / FREEDOM).ln_1p();
+        let deviation = |i: usize| apart(i) - mean;
+        let pull = |e: f64, scale: f64| {
+            (DEGREES_OF_FREEDOM + 1.0) * e / (DEGREES_OF_FREEDOM * scale * scale + e * e)
+        };
+        let tail = |e: f64, scale: f64| ((e / scale).powi(2) / DEGREES_OF_FREEDOM).ln_1p();
         let (var, noise) = (apart(0) / LOG_SD[0], apart(last) / LOG_SD[1]);
         if let Some(grad) = grad {
             grad[0] -= var / LOG_SD[0];
             grad[last] -= noise / LOG_SD[1];
-            let all = (1..last).map(|i| pull(own(i), APART)).sum::<f64>();
-            let shared = (pull(mean, COMMON) - all) / inputs;
+            let all = (1..last).map(|i| pull(deviation(i), OWN_SCALE)).sum::<f64>();
+            let shared = (pull(mean, COMMON_SCALE) - all) / inputs;
             for i in 1..last {
-                grad[i] -= pull(own(i), APART) + shared;
+                grad[i] -= pull(deviation(i), OWN_SCALE) + shared;
             }
         }
-        let tails = tail(mean, COMMON) + (1..last).map(|i| tail(own(i), APART)).sum::<f64>();
-        -0.5 * (var * var + noise * noise + (FREEDOM + 1.0) * tails)
+        let tails = tail(mean, COMMON_SCALE)
+            + (1..last).map(|i| tail(deviation(i), OWN_SCALE)).sum::<f64>();
+        -0.5 * (var * var + noise * noise + (DEGREES_OF_FREEDOM + 1.0) * tails)
     }
 }

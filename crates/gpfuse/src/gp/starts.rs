@@ -29,12 +29,12 @@ pub(super) fn plain(prior: &Prior) -> Vec<f64> {
 }
 
 /// `log ell - log sd` from which an input matters little, where sd is that of the function.
-const LONG: f64 = 4.0;
+const LITTLE_RELEVANT: f64 = 4.0;
 
 /// The `log ell` at `q` from which an input matters little: longer ones are all alike, and too
 /// far from others to be moved there.
 fn long(q: &[f64]) -> f64 {
-    LONG + 0.5 * q[0].max(0.0)
+    LITTLE_RELEVANT + 0.5 * q[0].max(0.0)
 }
 
 /// Random point number `index` around `q`: a quarter of the lengthscales, but about two at most, are

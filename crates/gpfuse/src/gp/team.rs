@@ -35,10 +35,10 @@ impl<'a> Team<'a> {
 
     /// The result of one job.
     pub(super) fn one<T>(&self, job: impl FnOnce(&mut Objective<'a>) -> T) -> T {
-        let mut own = self.take();
-        let result = job(&mut own);
+        let mut objective = self.take();
+        let result = job(&mut objective);
         if let Ok(mut spare) = self.spare.lock() {
-            spare.push(own);
+            spare.push(objective);
         }
         result
     }
@@ -50,9 +50,9 @@ impl<'a> Team<'a> {
         job: impl Fn(&mut Objective<'a>, usize) -> T + Sync,
     ) -> Result<Vec<T>> {
         if jobs < 2 || self.threads < 2 {
-            return Ok((0..jobs).map(|i| self.one(|own| job(own, i))).collect());
+            return Ok((0..jobs).map(|i| self.one(|objective| job(objective, i))).collect());
         }
-        parallel(jobs, self.threads, |i| self.one(|own| job(own, i)))
+        parallel(jobs, self.threads, |i| self.one(|objective| job(objective, i)))
     }
 
     fn take(&self) -> Objective<'a> {

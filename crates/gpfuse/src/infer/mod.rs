@@ -5,26 +5,25 @@
 //! ```
 //!
 //! Samplers know nothing of models: they see a density and a source of starting points, which are
-//! prior draws or made from the data. A [`Kernel`] makes one transition with nothing adapted, for
-//! tests of the sampler itself.
+//! prior draws or made from the data. The hidden module `transition` is for tests of the samplers.
 
 mod chain;
 mod density;
 mod draws;
 mod keep;
-mod kernel;
 pub mod map;
 mod monitor;
 mod settings;
 mod start;
 mod target;
+#[doc(hidden)]
+pub mod transition;
 
 use std::sync::atomic::AtomicBool;
 
 pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
 pub use keep::{Keeper, Nothing};
-pub use kernel::Kernel;
 pub(crate) use monitor::Muted;
 pub use monitor::{ChainProgress, Monitor, Quiet};
 pub use settings::{Checked, Metric, Sampler, Settings, Start};

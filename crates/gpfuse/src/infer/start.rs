@@ -79,8 +79,8 @@ pub(super) fn find<D: Density + Sync>(
 }
 
 /// The highest of several points.
-pub(super) fn best(own: &[Point]) -> Result<Point> {
-    match own.iter().max_by(|a, b| a.logp.total_cmp(&b.logp)) {
+pub(super) fn best(points: &[Point]) -> Result<Point> {
+    match points.iter().max_by(|a, b| a.logp.total_cmp(&b.logp)) {
         Some(p) if p.logp.is_finite() => Ok(p.clone()),
         _ => Err(Error::Sampling(
             "no starting point has a finite density: look at the scale of the data, or at the \

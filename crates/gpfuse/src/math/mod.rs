@@ -1,12 +1,14 @@
-//! Vector mathematics: branch-free scalar kernels that the compiler turns into vector code.
+//! Vector mathematics: branch-free scalar kernels that the compiler turns into vector code; and the
+//! normal quantile [`ndtri`].
 //!
-//! Each function is generic over `FMA`: with it, products and sums are fused by one machine
+//! Each kernel is generic over `FMA`: with it, products and sums are fused by one machine
 //! instruction; without it, they stay apart, because `f64::mul_add` is a slow library call on
 //! a machine that lacks the instruction. The loops that call them are compiled once per
 //! instruction set by [`simd`].
 
 pub(crate) mod elementary;
 mod line;
+mod ndtri;
 pub(crate) mod normal;
 pub mod simd;
 pub(crate) mod turns;
@@ -14,6 +16,7 @@ pub(crate) mod wide;
 
 pub(crate) use elementary::{exp, fma, ln};
 pub use line::Line;
+pub use ndtri::ndtri;
 
 /// `ln(2 pi) / 2`, the constant of a normal log density.
 pub(crate) const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;

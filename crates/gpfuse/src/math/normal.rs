@@ -14,7 +14,7 @@ pub(crate) const INV_SQRT_TWO_PI: f64 = 0.398_942_280_401_432_7;
 
 /// Beyond this, both the density and the tail probability near the subnormal numbers and are
 /// taken for 0.
-const FAR: f64 = 37.6;
+const LARGEST_Z: f64 = 37.6;
 
 const NUMERATOR: [f64; 10] = [
     1.369_500_976_534_575_5e-6,
@@ -57,14 +57,14 @@ fn mills<const FMA: bool>(a: f64) -> f64 {
     p / q
 }
 
-/// `exp(-a^2/2)` for `a >= 0`; 0 beyond [`FAR`]. With `-a^2/2 = k ln 2 + r`, it is `2^k e^r`. The
+/// `exp(-a^2/2)` for `a >= 0`; 0 beyond [`LARGEST_Z`]. With `-a^2/2 = k ln 2 + r`, it is `2^k e^r`. The
 /// rounding error of the square, which the exponential would magnify up to a thousandfold, is
 /// put back into r.
 #[inline(always)]
 fn exp_minus_half_square<const FMA: bool>(a: f64) -> f64 {
     // Written so that NaN stays NaN.
-    let beyond = a > FAR;
-    let a = if beyond { FAR } else { a };
+    let beyond = a > LARGEST_Z;
+    let a = if beyond { LARGEST_Z } else { a };
     let square = a * a;
     let lost = if FMA {
         a.mul_add(a, -square)
@@ -88,7 +88,7 @@ fn exp_minus_half_square<const FMA: bool>(a: f64) -> f64 {
 pub(crate) fn tail<const FMA: bool>(z: f64) -> (f64, f64) {
     let a = z.abs();
     let e = exp_minus_half_square::<FMA>(a);
-    (e * mills::<FMA>(if a > FAR { FAR } else { a }), e)
+    (e * mills::<FMA>(if a > LARGEST_Z { LARGEST_Z } else { a }), e)
 }
 
 /// The distribution function `Phi(z)`, with full relative accuracy down to z = -37.6, below

@@ -10,7 +10,7 @@ use super::{Lanes, ROWS, WIDTH};
 /// Eight numbers, and the few operations that sums and products need.
 pub(crate) trait Wide: Copy {
     /// Whether a few dozen of them fit the machine's registers, rather than a few.
-    const MANY: bool = false;
+    const MANY_REGISTERS: bool = false;
     /// Eight times one number.
     fn splat(v: f64) -> Self;
     /// From memory.
@@ -185,7 +185,7 @@ pub(crate) mod x86 {
     }
 
     impl Wide for Avx512 {
-        const MANY: bool = true;
+        const MANY_REGISTERS: bool = true;
         #[inline(always)]
         fn splat(v: f64) -> Self {
             // SAFETY: AVX-512 is there, as the module says.

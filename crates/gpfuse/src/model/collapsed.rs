@@ -161,10 +161,12 @@ impl Collapsed {
             for (z, (root, y)) in target.iter_mut().zip(root.iter().zip(on.data.target(b).iter())) {
                 *z = root * (y - bank.mean);
             }
-            let own = columns.chunks_mut(features * rows.blocks());
-            for (k, (own, weight)) in own.zip(&*weight).enumerate() {
+            let chunks = columns.chunks_mut(features * rows.blocks());
+            for (k, (chunk, weight)) in chunks.zip(&*weight).enumerate() {
                 let (coefs, work, g) = (&on.prepared.coefs, &scratch.work, bank.first + k);
-                on.model.basis().weighted(on.level, g, rows, b, on.cache, coefs, work, weight, own);
+                on.model
+                    .basis()
+                    .weighted(on.level, g, rows, b, on.cache, coefs, work, weight, chunk);
             }
         }
         regression.solve()
@@ -197,10 +199,10 @@ impl Collapsed {
         let adjoint = regression.adjoint.as_chunks::<ROWS>().0;
         let (each, features) = (value.len() / bank.count, layout.features);
         for k in 0..bank.count {
-            let own = k * each..(k + 1) * each;
+            let gp = k * each..(k + 1) * each;
             let columns = Weighted {
-                value: &value[own.clone()],
-                adjoint: &adjoint[own],
+                value: &value[gp.clone()],
+                adjoint: &adjoint[gp],
                 by_feature: &by_feature[k * features..(k + 1) * features],
             };
             let (p, grad) = (layout.gp(bank, k, q), layout.gp_grad(bank, k, grad));

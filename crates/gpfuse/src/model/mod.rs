@@ -33,7 +33,7 @@ pub(crate) use collapsed::Law;
 pub use gate::Gate;
 pub use layout::{Kind, Layout, Role};
 pub use method::Method;
-pub use posterior::{Observed, Posterior};
+pub use posterior::{Invariant, Observed, Posterior};
 pub use prior::{BankPrior, CalibrationPrior, Prior, Priors};
 pub use start::Starter;
 
@@ -126,9 +126,9 @@ impl Model {
         }
         priors.check()?;
         let method::Parts { pool, gate, learned } = method.parts();
-        let own = if learned { experts } else { 0 };
+        let count = if learned { experts } else { 0 };
         let (gates, mean) = gate.bank(experts);
-        let banks = [(Role::Mu, own, 0.0), (Role::LogSd, own, 0.0), (Role::Gate, gates, mean)];
+        let banks = [(Role::Mu, count, 0.0), (Role::LogSd, count, 0.0), (Role::Gate, gates, mean)];
         let layout = Layout::new(&banks, basis.inputs(), basis.features());
         Ok(Model { basis, pool, gate, experts, learned, priors, layout })
     }

@@ -67,11 +67,28 @@ impl Observed {
     }
 }
 
+/// What relabelling the experts does not change at a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Invariant {
+    /// The log likelihood of the row.
+    LogLikelihood,
+    /// The mean of the fused density, on the model's scale.
+    FusedMean,
+    /// The largest log weight of an expert.
+    LargestLogWeight,
+}
+
+impl Invariant {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Invariant; 3] =
+        [Invariant::LogLikelihood, Invariant::FusedMean, Invariant::LargestLogWeight];
+}
+
 /// A share of the rows is at least this many blocks: below it, threads cost more than they give.
-const SHARE: usize = 64;
+const FEWEST_BLOCKS: usize = 64;
 
 /// The most shares of the rows, and so the most threads that one gradient can use.
-const SHARES: usize = 32;
+const MOST_SHARES: usize = 32;
 
 /// The posterior density of a model given data, on the sampling space; cheap to clone, one
 /// per thread.
@@ -105,7 +122,7 @@ impl Posterior {
         model.check_given(&data.rows, data.given.as_ref())?;
         let cache = Arc::new(model.basis().cache(&data.rows));
         let blocks = data.rows.blocks();
-        let share = blocks.div_ceil((blocks / SHARE).clamp(1, SHARES));
+        let share = blocks.div_ceil((blocks / FEWEST_BLOCKS).clamp(1, MOST_SHARES));
         let share = share.next_multiple_of(model.basis().span());
         Ok(Posterior {
             cache,
@@ -180,9 +197,8 @@ impl Posterior {
         Ok(Posterior::new(self.model.clone(), Arc::new(data))?.at_level(self.level))
     }
 
-    /// Call `each(kind, row, value)` with what relabelling the experts does not change at each
-    /// row: 0, the log likelihood; 1, the fused mean; 2, the largest log weight.
-    pub fn invariants(&mut self, q: &[f64], mut each: impl FnMut(usize, usize, f64)) {
+    /// Call `each(kind, row, value)` with every [`Invariant`] of every row at `q`.
+    pub fn invariants(&mut self, q: &[f64], mut each: impl FnMut(Invariant, usize, f64)) {
         self.prepare(q);
         let pool = self.model.pool();
         let mut fused = pool.room(self.model.experts());
@@ -195,9 +211,9 @@ impl Posterior {
                 let row = b * ROWS + r;
                 let parts = fused.log_weight.iter().zip(&fused.mean);
                 let log_w = experts.log_w.iter().map(|w| w[r]);
-                each(0, row, lanes[r]);
-                each(1, row, parts.map(|(w, m)| w[r].exp() * m[r]).sum());
-                each(2, row, log_w.fold(f64::NEG_INFINITY, f64::max));
+                each(Invariant::LogLikelihood, row, lanes[r]);
+                each(Invariant::FusedMean, row, parts.map(|(w, m)| w[r].exp() * m[r]).sum());
+                each(Invariant::LargestLogWeight, row, log_w.fold(f64::NEG_INFINITY, f64::max));
             }
         }
     }

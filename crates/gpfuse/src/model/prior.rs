@@ -92,14 +92,14 @@ impl Priors {
         let CalibrationPrior { scale, floor, tail, blend, temper } = self.calibration;
         let banks = [Role::Mu, Role::LogSd, Role::Gate].map(|role| (role.name(), self.of(role)));
         let scales = banks.into_iter().flat_map(|(r, p)| [(r, "var", p.var), (r, "ell", p.ell)]);
-        let own = [
+        let calibration = [
             ("scale", scale),
             ("floor", floor),
             ("tail", tail),
             ("blend", blend),
             ("temper", temper),
         ];
-        for (of, name, s) in scales.chain(own.map(|(name, s)| ("calibration", name, s))) {
+        for (of, name, s) in scales.chain(calibration.map(|(name, s)| ("calibration", name, s))) {
             if !(s.is_finite() && s > 0.0) {
                 let problem = format!("{of}.{name} = {s} must be positive");
                 return Err(Error::setting("priors", problem));

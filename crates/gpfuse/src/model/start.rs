@@ -25,12 +25,13 @@ use crate::pool::Pool;
 use scales::Scales;
 use smoother::Smoother;
 
-/// The most rows that a start is made from: fewer where there are many features, down to `LEAST`.
-const MOST: usize = 1000;
-const LEAST: usize = 200;
+/// The most rows that a start is made from, where there are few features.
+const MOST_ROWS: usize = 1000;
+/// The same where there are many features.
+const FEWEST_ROWS: usize = 200;
 
 /// The most numbers in a matrix of features at rows: a start costs less than its pilot.
-const NUMBERS: usize = 1 << 17;
+const LARGEST_MATRIX: usize = 1 << 17;
 
 /// A source of starting points for one posterior.
 #[derive(Debug, Clone)]
@@ -47,8 +48,8 @@ pub struct Starter {
 impl Starter {
     /// For starts of the chains of `posterior`.
     pub fn new(posterior: &Posterior) -> Result<Starter> {
-        let few = NUMBERS / posterior.model().basis().features();
-        let posterior = posterior.thinned(few.clamp(LEAST, MOST))?;
+        let few = LARGEST_MATRIX / posterior.model().basis().features();
+        let posterior = posterior.thinned(few.clamp(FEWEST_ROWS, MOST_ROWS))?;
         let (model, data) = (posterior.model().clone(), posterior.data());
         let y = (0..data.rows.len()).map(|r| data.target(r / ROWS)[r % ROWS]).collect();
         let scales = Scales::new(&data.rows, model.basis().features());

@@ -10,7 +10,7 @@ use crate::math::{HALF_LN_TWO_PI, Lanes, ROWS, exp, fma};
 
 /// Beyond this many standard deviations the log density stays where it is: its square is the
 /// largest that a sum of many rows can hold, and the sampler has long turned away.
-const FARTHEST: f64 = 1e150;
+const FARTHEST_Z: f64 = 1e150;
 
 vectorised! {
     pub(super) fn log_density = log_density_kernel(
@@ -31,7 +31,7 @@ fn log_density_kernel<const FMA: bool>(
         let (z, per_sd, q) = (&mut d.log_sd[k], &mut d.mu[k], &mut d.log_w[k]);
         for r in 0..ROWS {
             per_sd[r] = exp::<FMA>(-log_sd[r]);
-            z[r] = ((y[r] - mu[r]) * per_sd[r]).clamp(-FARTHEST, FARTHEST);
+            z[r] = ((y[r] - mu[r]) * per_sd[r]).clamp(-FARTHEST_Z, FARTHEST_Z);
             q[r] = fma::<FMA>(-0.5 * z[r], z[r], log_w[r] - log_sd[r] - HALF_LN_TWO_PI);
         }
     }

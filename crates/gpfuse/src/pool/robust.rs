@@ -5,13 +5,13 @@
 //! `t_k = log w_k - 2 log sd_k - 2 g a_k`, `a_k` the difference of `log sd_k` to its mean over the
 //! experts: with the temper g above 0, where one expert is surer than the others it counts for more
 //! than its precision, as in a gPoE with entropy weights. Experts that are too sure of themselves
-//! make `1/tau` as small as they like; the floor s holds variances up, `v = 1/tau + s^2`. Some rows lie [`WIDE`] times as far
+//! make `1/tau` as small as they like; the floor s holds variances up, `v = 1/tau + s^2`. Some rows lie [`TAIL_WIDTH`] times as far
 //! out, and where experts disagree their product may be wrong altogether, so
-//! `p(y) = a N(y; m, v) + b N(y; m, WIDE^2 v) + c sum_k N(y; mu_k, v_k) / K`, `v_k = sd_k^2 + s^2`,
+//! `p(y) = a N(y; m, v) + b N(y; m, TAIL_WIDTH^2 v) + c sum_k N(y; mu_k, v_k) / K`, `v_k = sd_k^2 + s^2`,
 //! with shares `(a, b, c)` proportional to `(1, e^tail, e^blend)`.
 //!
 //! With `L = log v`, `rho = 1 / (tau v)`, `z^2 = (y - m)^2 / v`, the responsibilities `A`, `B`,
-//! `C_k` of the components and `f = A + B / WIDE^2`: `dL = (f z^2 - A - B) / 2`,
+//! `C_k` of the components and `f = A + B / TAIL_WIDTH^2`: `dL = (f z^2 - A - B) / 2`,
 //! `dm = f (y - m) / v`; with `dL/dlog tau = -rho`, `dL/dlog s = 2 (1 - rho)`, `p_k = tau_k / tau`,
 //! `d t_k = p_k ((mu_k - m) dm - rho dL)`. The linear part adds, with `z_k^2 = (y - mu_k)^2 / v_k`,
 //! `r_k = sd_k^2 / v_k` and `g_k = C_k (z_k^2 - 1) / 2`:
@@ -25,10 +25,10 @@ use crate::math::simd::{Level, vectorised};
 use crate::math::{HALF_LN_TWO_PI, Lanes, ROWS, exp, fma, ln};
 
 /// How many times as wide as the product its tails are.
-const WIDE: f64 = 4.0;
+const TAIL_WIDTH: f64 = 4.0;
 
 /// Beyond this many standard deviations the log density stays where it is.
-const FARTHEST: f64 = 1e150;
+const FARTHEST_Z: f64 = 1e150;
 
 vectorised! {
     pub(super) fn log_density = log_density_kernel(
@@ -90,7 +90,7 @@ fn product<const FMA: bool>(
 /// How many standard deviations `y` is from `mean`.
 #[inline(always)]
 fn distance(y: f64, mean: f64, per_sd: f64) -> f64 {
-    ((y - mean) * per_sd).clamp(-FARTHEST, FARTHEST)
+    ((y - mean) * per_sd).clamp(-FARTHEST_Z, FARTHEST_Z)
 }
 
 #[inline(always)]
@@ -110,7 +110,8 @@ fn log_density_kernel<const FMA: bool>(
         let z = distance(y[r], mean[r], exp::<FMA>(-0.5 * log_v));
         let [a, b, _] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
         narrow[r] = fma::<FMA>(-0.5 * z, z, a - 0.5 * log_v);
-        wide[r] = fma::<FMA>(-0.5 / (WIDE * WIDE) * z, z, b - 0.5 * log_v - WIDE.ln());
+        wide[r] =
+            fma::<FMA>(-0.5 / (TAIL_WIDTH * TAIL_WIDTH) * z, z, b - 0.5 * log_v - TAIL_WIDTH.ln());
         top[r] = if narrow[r] > wide[r] { narrow[r] } else { wide[r] };
     }
     for k in 0..experts.experts() {
@@ -144,7 +145,7 @@ fn log_density_kernel<const FMA: bool>(
         let (log_v, rho) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
         let per_sd = exp::<FMA>(-0.5 * log_v);
         let z = distance(y[r], mean[r], per_sd);
-        let f = fma::<FMA>(far, 1.0 / (WIDE * WIDE), near);
+        let f = fma::<FMA>(far, 1.0 / (TAIL_WIDTH * TAIL_WIDTH), near);
         let slope = 0.5 * fma::<FMA>(f * z, z, -(near + far));
         pull[r] = f * z * per_sd;
         push[r] = -rho * slope;
@@ -159,12 +160,12 @@ fn log_density_kernel<const FMA: bool>(
         let (mu, log_sd) = (&experts.mu[k], &experts.log_sd[k]);
         let (d_mu, d_log_sd, d_log_w) = (&mut d.mu[k], &mut d.log_sd[k], &mut d.log_w[k]);
         for r in 0..ROWS {
-            let (p, own) = (d_log_w[r], d_mu[r] * sum[r]);
+            let (p, responsibility) = (d_log_w[r], d_mu[r] * sum[r]);
             let (log_v, share) = over_floor::<FMA>(2.0 * log_sd[r], experts.floor[r]);
             let per_sd = exp::<FMA>(-0.5 * log_v);
             let z = distance(y[r], mu[r], per_sd);
-            let slope = own * fma::<FMA>(z, z, -1.0);
-            d_mu[r] = fma::<FMA>(p, pull[r], own * z * per_sd);
+            let slope = responsibility * fma::<FMA>(z, z, -1.0);
+            d_mu[r] = fma::<FMA>(p, pull[r], responsibility * z * per_sd);
             d_log_w[r] = p * fma::<FMA>(pull[r], mu[r] - mean[r], push[r]);
             d_log_sd[r] = fma::<FMA>(share, slope, -2.0 * d_log_w[r]);
             d.floor[r] = fma::<FMA>(1.0 - share, slope, d.floor[r]);
@@ -195,7 +196,7 @@ fn fuse_kernel<const FMA: bool>(experts: &ExpertBlock, share: &mut [Lanes], out:
         let [a, b, _] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
         let sd = exp::<FMA>(0.5 * log_v);
         (out.log_weight[0][r], out.log_weight[1][r]) = (a, b);
-        (out.sd[0][r], out.sd[1][r]) = (sd, WIDE * sd);
+        (out.sd[0][r], out.sd[1][r]) = (sd, TAIL_WIDTH * sd);
     }
     (out.mean[0], out.mean[1]) = (mean, mean);
     let log_count = (experts.experts() as f64).ln();

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::infer::Draws;
 
 /// Batches that each chain is cut into.
-const EACH: usize = 5;
+const BATCHES_PER_CHAIN: usize = 5;
 
 /// Batches of consecutive draws of one chain, chain after chain.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ impl Batches {
     /// one per draw where there are fewer.
     pub fn new(chains: usize, per_chain: usize) -> Batches {
         let (chains, per_chain) = (chains.max(1), per_chain.max(1));
-        let each = EACH.min(per_chain);
+        let each = BATCHES_PER_CHAIN.min(per_chain);
         let cut = |c: usize, b: usize| c * per_chain + b * per_chain / each;
         let all = (0..chains).flat_map(|c| (0..each).map(move |b| (c, b)));
         let ranges = all.map(|(c, b)| cut(c, b)..cut(c, b + 1)).collect();
@@ -120,8 +120,8 @@ impl Batches {
     pub(crate) fn shares(&self, left_out: Option<usize>) -> Vec<f64> {
         let kept = |b: &usize| Some(*b) != left_out;
         let share = |b: usize| {
-            let (own, weight) = self.stratum(b);
-            let total: f64 = own.filter(kept).map(|b| self.share(b)).sum();
+            let (stratum, weight) = self.stratum(b);
+            let total: f64 = stratum.filter(kept).map(|b| self.share(b)).sum();
             self.share(b) / total * weight
         };
         (0..self.len()).map(|b| if kept(&b) { share(b) } else { 0.0 }).collect()

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 /// Draws that are turned from rows abreast to one row after the other at once: a row then gets
 /// whole cache lines.
-pub(super) const TURNED: usize = 24;
+pub(super) const DRAWS_TURNED: usize = 24;
 
 /// The fused density of one block of rows, in the units of the target.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl FusedBlock {
             log_weight,
             mean: vec![0.0; ROWS * each],
             sd: vec![0.0; ROWS * each],
-            turning: vec![pool.room(experts); TURNED],
+            turning: vec![pool.room(experts); DRAWS_TURNED],
         }
     }
 
@@ -77,13 +77,13 @@ impl FusedBlock {
     /// Where to put the components of draw or batch `j`, before [`FusedBlock::take`] of it; the
     /// log weights of a batch are those of the sum over its draws.
     pub(super) fn place(&mut self, j: usize) -> &mut Components {
-        &mut self.turning[j % TURNED]
+        &mut self.turning[j % DRAWS_TURNED]
     }
 
     /// Take in the components of draw or batch `j`; they come in order.
     pub(super) fn take(&mut self, level: Level, j: usize, target: Affine) {
-        let done = j % TURNED + 1;
-        if done < TURNED && j + 1 < self.draws {
+        let done = j % DRAWS_TURNED + 1;
+        if done < DRAWS_TURNED && j + 1 < self.draws {
             return;
         }
         let (parts, each) = (self.parts, self.draws * self.parts);

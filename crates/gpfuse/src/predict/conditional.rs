@@ -29,10 +29,10 @@ use crate::settings::Message;
 use crate::{Error, Result};
 
 /// Means and standard deviations that are kept at once, over draws and rows: 100 MB.
-const KEPT: usize = 12_500_000;
+const NUMBERS_KEPT: usize = 12_500_000;
 
 /// The most blocks of rows at once; also their features are kept.
-const BLOCKS: usize = 128;
+const MOST_BLOCKS: usize = 128;
 
 /// Draws of a model without the coefficients of its means, and the data that say what these are.
 #[derive(Debug, Clone)]
@@ -146,7 +146,8 @@ impl Predictive for ConditionalAt<'_> {
             (block, cache)
         };
         let room = || FusedBlock::room(model.pool(), model.experts(), &predictor.batches);
-        let at_once = (KEPT / (2 * ROWS * predictor.draws.len().max(1))).clamp(1, BLOCKS);
+        let at_once =
+            (NUMBERS_KEPT / (2 * ROWS * predictor.draws.len().max(1))).clamp(1, MOST_BLOCKS);
         let mut out = Vec::with_capacity(rows.blocks());
         for first in (0..rows.blocks()).step_by(at_once) {
             let end = rows.blocks().min(first + at_once);

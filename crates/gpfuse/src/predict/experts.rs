@@ -1,7 +1,7 @@
 //! The experts at new inputs: how much each is trusted, and what each says.
 
 use super::Predictor;
-use super::block::{TURNED, turn};
+use super::block::{DRAWS_TURNED, turn};
 use crate::Result;
 use crate::math::simd::vectorised;
 use crate::math::{Lanes, ROWS, exp};
@@ -51,18 +51,20 @@ impl Predictor {
         let factors = self.batches.factors();
         let weighted = self.batches.are_weighted().then_some(factors.as_slice());
         let room = || {
-            let expert =
-                || (Gathered::new(), vec![Lanes::splat(0.0); TURNED], vec![0.0; ROWS * draws]);
+            let expert = || {
+                (Gathered::new(), vec![Lanes::splat(0.0); DRAWS_TURNED], vec![0.0; ROWS * draws])
+            };
             (self.model.scratch(false), (0..experts).map(|_| expert()).collect::<Vec<_>>())
         };
         let blocks = parallel_with(rows.blocks(), threads, room, |(scratch, all), b| {
             let filled = rows.filled(b);
             self.each_draw(rows, b, given, scratch, |j, block| {
                 for (k, (sums, turning, weight)) in all.iter_mut().enumerate() {
-                    let (last, by, factor) = (&mut turning[j % TURNED], self.target, factors[j]);
+                    let (last, by, factor) =
+                        (&mut turning[j % DRAWS_TURNED], self.target, factors[j]);
                     gather(self.level, j, k, block, by, factor, sums, last);
-                    let done = j % TURNED + 1;
-                    if done == TURNED || j + 1 == draws {
+                    let done = j % DRAWS_TURNED + 1;
+                    if done == DRAWS_TURNED || j + 1 == draws {
                         let (lanes, start) = (turning[..done].iter(), j + 1 - done);
                         turn(self.level, lanes, Affine::IDENTITY, weight, draws, start);
                     }
@@ -71,10 +73,10 @@ impl Predictor {
             let mut out = Vec::with_capacity(filled * experts);
             for r in 0..filled {
                 for (sums, _, weight) in all.iter_mut() {
-                    let own = &mut weight[r * draws..(r + 1) * draws];
+                    let weights = &mut weight[r * draws..(r + 1) * draws];
                     let weight = match weighted {
-                        None => Summary::of(own, level),
-                        Some(factors) => Summary::weighted(own, factors, level),
+                        None => Summary::of(weights, level),
+                        Some(factors) => Summary::weighted(weights, factors, level),
                     };
                     let (mean, sd) = sums.moments(r, draws as f64);
                     out.push(ExpertSummary { weight, mean, sd });

@@ -8,9 +8,9 @@ use crate::parallel::parallel;
 use crate::{Error, Result};
 
 /// The largest mean and standard deviation of a [`Mixture`].
-const MOST: f64 = 1e150;
+const LARGEST_NUMBER: f64 = 1e150;
 /// Its smallest standard deviation.
-const LEAST: f64 = 1e-150;
+const SMALLEST_SD: f64 = 1e-150;
 
 /// Gaussian mixtures of equally many components, one for each row, in the units of the target.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,11 +49,16 @@ impl Fused {
                 Err(Error::Data(format!("{place}: {what} is {value:?}: it must be {need}")))
             })
         };
-        fits("mean", &mean, &|v| v.abs() <= MOST, "within 1e150 of 0")?;
-        fits("sd", &sd, &|v| (LEAST..=MOST).contains(&v), "within 1e-150 to 1e150")?;
+        fits("mean", &mean, &|v| v.abs() <= LARGEST_NUMBER, "within 1e150 of 0")?;
+        fits(
+            "sd",
+            &sd,
+            &|v| (SMALLEST_SD..=LARGEST_NUMBER).contains(&v),
+            "within 1e-150 to 1e150",
+        )?;
         fits("log weight", &log_weight, &|v| v < f64::INFINITY, "a number, not infinite")?;
-        for (row, own) in log_weight.chunks(parts).enumerate() {
-            if own.iter().all(|w| *w == f64::NEG_INFINITY) {
+        for (row, weights) in log_weight.chunks(parts).enumerate() {
+            if weights.iter().all(|w| *w == f64::NEG_INFINITY) {
                 let place = format!("fused density of row {}", row + 1);
                 return Err(Error::Data(format!("{place}: every weight is 0: give one some")));
             }
@@ -89,8 +94,8 @@ impl Fused {
 
     /// The predictive density of row `r`.
     pub fn row(&self, r: usize) -> Result<Mixture<'_>> {
-        let own = r * self.parts..(r + 1) * self.parts;
-        Mixture::new(&self.log_weight[own.clone()], &self.mean[own.clone()], &self.sd[own])
+        let range = r * self.parts..(r + 1) * self.parts;
+        Mixture::new(&self.log_weight[range.clone()], &self.mean[range.clone()], &self.sd[range])
     }
 }
 
@@ -110,9 +115,9 @@ impl Predictive for Fused {
     ) -> Result<Vec<T>> {
         parallel(self.len().div_ceil(ROWS), threads, |b| {
             let (first, end) = (b * ROWS, self.len().min((b + 1) * ROWS));
-            let own = first * self.parts..end * self.parts;
+            let range = first * self.parts..end * self.parts;
             let [log_weight, mean, sd] =
-                [&self.log_weight, &self.mean, &self.sd].map(|v| v[own.clone()].to_vec());
+                [&self.log_weight, &self.mean, &self.sd].map(|v| v[range.clone()].to_vec());
             each(&FusedBlock::table(first, self.parts, log_weight, mean, sd))
         })
     }

@@ -228,13 +228,13 @@ fn number(setting: &'static str, value: &Value, inputs: &[String]) -> Result<usi
 fn lists(setting: &'static str, value: &Value, inputs: &[String]) -> Result<Value> {
     let mut out = Vec::new();
     for list in value.as_array().into_iter().flatten() {
-        let own: Vec<Value> = match list {
+        let chosen: Vec<Value> = match list {
             Value::String(names) => names.split(',').map(Value::from).collect(),
-            Value::Array(own) => own.clone(),
+            Value::Array(listed) => listed.clone(),
             other => vec![other.clone()],
         };
-        let own = own.iter().map(|input| number(setting, input, inputs));
-        out.push(own.collect::<Result<Vec<usize>>>()?);
+        let chosen = chosen.iter().map(|input| number(setting, input, inputs));
+        out.push(chosen.collect::<Result<Vec<usize>>>()?);
     }
     serde_json::to_value(out).map_err(|e| unwritable(&e))
 }

@@ -11,12 +11,12 @@ const STEPS: f64 = 127.0;
 /// basis x GPs. It orders cells and weighs progress, and no result depends on it.
 pub fn cost(cell: &Cell) -> f64 {
     let set = &cell.settings;
-    let (own, sampler) = (cell.train.len() as f64, &set.sampler);
+    let (train, sampler) = (cell.train.len() as f64, &set.sampler);
     let k = if set.method.learns_experts() { cell.key.experts as f64 } else { 0.0 };
     // Given experts have their own share of the rows, and only their weights are sampled.
     let rows = match (&cell.given, k > 0.0) {
-        (None, false) => own * set.expert.hold_out,
-        _ => own,
+        (None, false) => train * set.expert.hold_out,
+        _ => train,
     };
     // A mean, a log sd and a gate each; one expert needs no gate.
     let gps = match (k > 0.0, cell.key.experts) {
@@ -46,7 +46,7 @@ pub fn cost(cell: &Cell) -> f64 {
     // Every draw is a component of the prediction at every test row, sorted for its score.
     let scored = (sampler.chains * sampler.draws * cell.test.len()) as f64;
     let experts = if k == 0.0 && cell.given.is_none() {
-        let each = own * (1.0 - set.expert.hold_out) / cell.key.experts as f64;
+        let each = train * (1.0 - set.expert.hold_out) / cell.key.experts as f64;
         1000.0 * cell.key.experts as f64 * each.powi(3)
     } else {
         0.0
@@ -109,13 +109,13 @@ mod tests {
             backwards.reverse();
             let mut keys = Vec::new();
             for i in 1..=n {
-                let own = share(all(), i, n);
+                let cells = share(all(), i, n);
                 let other = share(backwards.clone(), i, n);
-                assert!(own.iter().map(|c| &c.key).eq(other.iter().map(|c| &c.key)));
-                let cost: f64 = own.iter().map(cost).sum();
+                assert!(cells.iter().map(|c| &c.key).eq(other.iter().map(|c| &c.key)));
+                let cost: f64 = cells.iter().map(cost).sum();
                 let most = all().iter().map(super::cost).fold(0.0, f64::max);
                 assert!((cost - total / n as f64).abs() <= most, "{i}/{n}");
-                keys.extend(own.into_iter().map(|c| c.key));
+                keys.extend(cells.into_iter().map(|c| c.key));
             }
             keys.sort();
             let mut expected: Vec<Key> = all().into_iter().map(|c| c.key).collect();

@@ -35,8 +35,8 @@ mod tests {
         assert_eq!(rows(3, 1), rows(3, 1));
         assert_ne!(rows(3, 1), rows(3, 2));
         assert_ne!(rows(3, 1), rows(4, 1));
-        let own = rows(3, 1);
-        assert!(own.len() == 10 && own.is_sorted_by(|a, b| a < b) && own[9] < 50);
+        let picked = rows(3, 1);
+        assert!(picked.len() == 10 && picked.is_sorted_by(|a, b| a < b) && picked[9] < 50);
     }
 
     #[test]

@@ -60,24 +60,24 @@ pub fn run_all<S: Sink>(
         if left == 0 || halt.stop.load(Ordering::Relaxed) || sink.cancelled() {
             return None;
         }
-        let own = (queue.free / left).max(1);
+        let threads_taken = (queue.free / left).max(1);
         queue.next += 1;
-        queue.free = queue.free.saturating_sub(own);
-        Some((&cells[queue.next - 1], own))
+        queue.free = queue.free.saturating_sub(threads_taken);
+        Some((&cells[queue.next - 1], threads_taken))
     };
-    let give_back = |own: usize| {
+    let give_back = |count: usize| {
         if let Ok(mut queue) = queue.lock() {
-            queue.free += own;
+            queue.free += count;
         }
     };
     parallel(threads.min(cells.len().max(1)), threads, |_| {
-        while let Some((cell, own)) = take() {
+        while let Some((cell, threads_taken)) = take() {
             let guard = Fail(&halt.stop);
             let monitor = sink.begin(cell);
             let linked = Linked { monitor: monitor.as_ref(), stop: &halt.stop };
-            let outcome = run_cell(cell, own, &linked);
+            let outcome = run_cell(cell, threads_taken, &linked);
             drop(monitor);
-            give_back(own);
+            give_back(threads_taken);
             if let Some((finished, fitted)) = outcome {
                 halt.hear(sink.end(cell, finished, fitted));
             }

@@ -52,18 +52,18 @@ impl Textbook {
         let mut bare = q.to_vec();
         bare[hole.clone()].fill(constant(0.0));
         // The prior density of coefficients that are 0 is all theirs that is in it.
-        let own = constant(0.5 * size as f64 * (2.0 * PI).ln());
-        let mut value = self.banks(&bare).log_prior + own;
+        let left_out = constant(0.5 * size as f64 * (2.0 * PI).ln());
+        let mut value = self.banks(&bare).log_prior + left_out;
         let Dense { f, z, log_tau } = self.dense(q, hole);
         let unit = |i: usize, j: usize| constant(f64::from(u8::from(i == j)));
         let mut triangle: Vec<Vec<Dual>> =
             (0..size).map(|i| (0..=size).map(|j| unit(i, j)).collect()).collect();
         for ((mut row, z), log_tau) in f.into_iter().zip(z).zip(log_tau) {
             row.push(z);
-            for (i, own) in triangle.iter_mut().enumerate() {
-                let length = (own[i].square() + row[i].square()).sqrt();
-                let (cos, sin) = (own[i] / length, row[i] / length);
-                for (a, b) in own.iter_mut().zip(&mut row).skip(i) {
+            for (i, line) in triangle.iter_mut().enumerate() {
+                let length = (line[i].square() + row[i].square()).sqrt();
+                let (cos, sin) = (line[i] / length, row[i] / length);
+                for (a, b) in line.iter_mut().zip(&mut row).skip(i) {
                     (*a, *b) = (cos * *a + sin * *b, cos * *b - sin * *a);
                 }
             }
@@ -76,8 +76,8 @@ impl Textbook {
     pub(crate) fn log_collapsed_by_covariance(&self, q: &[Dual], hole: Range<usize>) -> Dual {
         let mut bare = q.to_vec();
         bare[hole.clone()].fill(constant(0.0));
-        let own = constant(0.5 * hole.len() as f64 * (2.0 * PI).ln());
-        let mut value = self.banks(&bare).log_prior + own;
+        let left_out = constant(0.5 * hole.len() as f64 * (2.0 * PI).ln());
+        let mut value = self.banks(&bare).log_prior + left_out;
         let Dense { f, z, log_tau } = self.dense(q, hole);
         let (mut rows, mut solved): (Vec<Vec<Dual>>, Vec<Dual>) = (Vec::new(), Vec::new());
         let dot = |a: &[Dual], b: &[Dual]| a.iter().zip(b).map(|(a, b)| *a * *b).sum::<Dual>();

@@ -196,15 +196,15 @@ impl Textbook {
     /// Numbers in a point of the sampling space.
     pub(crate) fn dim(&self) -> usize {
         let gates = if self.softmax() { self.experts - 1 } else { self.experts };
-        let own = if self.learned() { 2 * self.experts } else { 0 };
+        let functions = if self.learned() { 2 * self.experts } else { 0 };
         let extra = if self.robust { self.experts + 4 } else { 0 };
-        (own + gates) * (1 + self.x[0].len() + self.functions.features()) + extra
+        (functions + gates) * (1 + self.x[0].len() + self.functions.features()) + extra
     }
 
     /// Read the banks from a point, each as log var, log ell, theta, and add up their priors.
     pub(crate) fn banks(&self, q: &[Dual]) -> Banks {
         let (d, features) = (self.x[0].len(), self.functions.features());
-        let own = if self.learned() { self.experts } else { 0 };
+        let learned = if self.learned() { self.experts } else { 0 };
         let gates = if self.softmax() { self.experts - 1 } else { self.experts };
         let gate_mean = if self.softmax() { 0.0 } else { -(self.experts as f64).ln() };
         let (mut rest, mut log_prior) = (q, constant(0.0));
@@ -234,8 +234,8 @@ impl Textbook {
             };
             (0..count).map(gp).collect()
         };
-        let mu = bank(own, 0.0, self.priors.mu);
-        let log_sd = bank(own, 0.0, self.priors.log_sd);
+        let mu = bank(learned, 0.0, self.priors.mu);
+        let log_sd = bank(learned, 0.0, self.priors.log_sd);
         let mut gate_prior = self.priors.gate;
         if self.robust {
             gate_prior.ell *= 2.0 * (d as f64).sqrt();

@@ -122,14 +122,14 @@ fn nlpd(of: &Table) -> Outcome<BTreeMap<(String, usize), f64>> {
 }
 
 fn print_table(numpyro: &Table, ours: &Table) -> Outcome<()> {
-    let (theirs, own) = (nlpd(numpyro)?, nlpd(ours)?);
+    let (theirs, mine) = (nlpd(numpyro)?, nlpd(ours)?);
     println!("| basis, method, K, size, depth | NumPyro | gpfuse | difference | paired SE | bar |");
     println!("| --- | --- | --- | --- | --- | --- |");
     for cell in CELLS.map(name) {
         let pairs: Vec<(f64, f64)> = (0..SPLITS)
             .filter_map(|s| {
                 let key = (cell.clone(), s);
-                Some((*theirs.get(&key)?, *own.get(&key)?))
+                Some((*theirs.get(&key)?, *mine.get(&key)?))
             })
             .collect();
         if pairs.len() < SPLITS {
@@ -141,8 +141,8 @@ fn print_table(numpyro: &Table, ours: &Table) -> Outcome<()> {
         let gap = mean(&|p| p.1 - p.0);
         let se = (mean(&|p| (p.1 - p.0 - gap).powi(2)) / (n - 1.0)).sqrt();
         let verdict = if gap <= 2.0 * se { "met" } else { "missed" };
-        let (theirs, own) = (mean(&|p| p.0), mean(&|p| p.1));
-        println!("| {cell} | {theirs:.3} | {own:.3} | {gap:+.3} | {se:.3} | {verdict} |");
+        let (theirs, mine) = (mean(&|p| p.0), mean(&|p| p.1));
+        println!("| {cell} | {theirs:.3} | {mine:.3} | {gap:+.3} | {se:.3} | {verdict} |");
     }
     Ok(())
 }

@@ -51,10 +51,10 @@ fn cells(scored: &Scored, best: &Scored) -> Vec<String> {
         _ => ["-".into(), "-".into()],
     });
     match (&scored.scores, &best.scores, scored.trust) {
-        (Some(own), Some(lead), _) => row.extend([
-            print::judged(&own.crps, &lead.crps),
-            print::judged(&own.rmse, &lead.rmse),
-            print::supported(own.coverage[2].value, own.coverage[2].se),
+        (Some(scores), Some(lead), _) => row.extend([
+            print::judged(&scores.crps, &lead.crps),
+            print::judged(&scores.rmse, &lead.rmse),
+            print::supported(scores.coverage[2].value, scores.coverage[2].se),
         ]),
         (_, _, Some(trust)) => {
             let khat = trust.worst_khat.map_or("-".into(), |k| format!("{k:.2}"));

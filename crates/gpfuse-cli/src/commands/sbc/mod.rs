@@ -20,12 +20,12 @@ use crate::print;
 use crate::progress::{cancelled, listen_saying};
 
 /// The most simulations: more tell nothing that fewer do not.
-const MOST: u64 = 100_000;
+const MOST_SIMULATIONS: u64 = 100_000;
 
 pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
     let begun = Instant::now();
-    if !(1..=MOST).contains(&args.sims) {
-        anyhow::bail!("setting `sims`: {} is out of range: use 1 to {MOST}", args.sims);
+    if !(1..=MOST_SIMULATIONS).contains(&args.sims) {
+        anyhow::bail!("setting `sims`: {} is out of range: use 1 to {MOST_SIMULATIONS}", args.sims);
     }
     let study = Study::new(args.settings()?.check()?)?;
     let told = Simulations::settings(study.settings(), env!("CARGO_PKG_VERSION"))?;

@@ -123,7 +123,7 @@ fn random_splits(source: &Source, n: usize) -> anyhow::Result<Vec<Split>> {
 /// Take down what the files hold, which must be what they are said to hold.
 fn same(source: &mut Source, path: &str, found: String) -> anyhow::Result<()> {
     match source.digest.replace(found.clone()) {
-        Some(said) if said != found => bail!(
+        Some(recorded) if recorded != found => bail!(
             "`{path}`: holds other rows than when the sweep file was written: put the old ones \
              back, or take `digest` out of the sweep file"
         ),

@@ -16,7 +16,7 @@ use crate::print;
 use crate::progress::{bar, cancelled};
 
 /// With less of the work done, the time left is anybody's guess.
-const ENOUGH: f64 = 0.003;
+const ENOUGH_WORK: f64 = 0.003;
 
 pub(super) struct Watch {
     bars: MultiProgress,
@@ -105,7 +105,7 @@ impl Watch {
         let Ok(mut spent) = self.spent.lock() else { return };
         *spent += cost;
         let share = *spent / self.total.max(f64::MIN_POSITIVE);
-        if let Some(bar) = self.overall.as_ref().filter(|_| share > ENOUGH) {
+        if let Some(bar) = self.overall.as_ref().filter(|_| share > ENOUGH_WORK) {
             let left = self.begun.elapsed().as_secs_f64() * (1.0 - share).max(0.0) / share;
             bar.set_message(format!("{} left", HumanDuration(Duration::from_secs_f64(left))));
         }

@@ -44,9 +44,9 @@ fn summary(fitted: &Fitted, part: &Part, i: usize) -> Summary {
         Kind::Scale => vec![part.offset + i],
         _ => (0..part.count).map(|k| part.offset + k * part.width + i).collect(),
     };
-    let own =
+    let of_draw =
         |q: &[f64]| -> Vec<f64> { places.iter().map(|at| part.kind.natural(q[*at])).collect() };
-    let mut values: Vec<f64> = draws.iter().flat_map(own).collect();
+    let mut values: Vec<f64> = draws.iter().flat_map(of_draw).collect();
     match draws.weights() {
         None => Summary::of(&mut values, 0.9),
         Some(chains) => {

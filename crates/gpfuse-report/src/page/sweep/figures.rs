@@ -21,13 +21,14 @@ pub fn shown(sweep: &Sweep, study: &Study) -> bool {
 }
 
 /// A study whose arms are all ours.
-fn own(sweep: &Sweep, study: &Study) -> bool {
+fn all_ours(sweep: &Sweep, study: &Study) -> bool {
     study.arms.iter().all(|arm| sweep.ours(arm))
 }
 
 /// The figures against the number of experts and the size of the basis.
 pub(super) fn studies(sweep: &Sweep, album: &mut Album) -> Section {
-    let studies = sweep.folder.file.study.iter().filter(|s| s.data.len() == 1 && !own(sweep, s));
+    let studies =
+        sweep.folder.file.study.iter().filter(|s| s.data.len() == 1 && !all_ours(sweep, s));
     let words = "Boxes show the median and the quartiles over splits, whiskers the least and the \
                  largest value. The line is het, one GP with input-dependent noise, and its band \
                  the quartiles. Point at a mark, or reach it with Tab and the arrow keys, to see \
@@ -44,7 +45,7 @@ pub(super) fn ours(sweep: &Sweep, album: &mut Album) -> Option<Section> {
         .file
         .study
         .iter()
-        .filter(|s| s.data.len() == 1 && own(sweep, s) && shown(sweep, s))
+        .filter(|s| s.data.len() == 1 && all_ours(sweep, s) && shown(sweep, s))
         .collect();
     let words = "Hatched boxes are ours. The other methods stand beside them, on the same rows.";
     (!studies.is_empty()).then(|| {
@@ -56,7 +57,7 @@ pub(super) fn ours(sweep: &Sweep, album: &mut Album) -> Option<Section> {
 
 fn study(sweep: &Sweep, study: &Study, album: &mut Album) -> Block {
     let all = groups(&sweep.folder.rows);
-    let beside = own(sweep, study);
+    let beside = all_ours(sweep, study);
     let theirs = |arm: &str| !sweep.ours(arm) && sweep.studied(&study.basis, arm);
     let listed = |arm: &str| study.arms.iter().any(|a| a == arm) || (beside && theirs(arm));
     let here: Vec<&Group<'_>> =
@@ -94,11 +95,11 @@ fn series(
     arm: &str,
     x: impl Fn(&Group<'_>) -> f64,
 ) -> Series {
-    let own = groups.iter().filter(|g| g.key.arm == arm);
+    let of_arm = groups.iter().filter(|g| g.key.arm == arm);
     Series {
         name: sweep.bare_label(arm),
         ours: sweep.ours(arm),
-        groups: own.map(|g| figure::Group { x: x(g), values: g.scores() }).collect(),
+        groups: of_arm.map(|g| figure::Group { x: x(g), values: g.scores() }).collect(),
     }
 }
 

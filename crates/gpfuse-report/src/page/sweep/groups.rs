@@ -70,7 +70,7 @@ impl Group<'_> {
         let theirs = other.by_split(Finished::scored);
         let mine = self.by_split(Finished::scored).into_iter();
         let gaps: Vec<f64> =
-            mine.filter_map(|(split, own)| Some(theirs.get(&split)? - own)).collect();
+            mine.filter_map(|(split, score)| Some(theirs.get(&split)? - score)).collect();
         mean(&gaps, ratio)
     }
 

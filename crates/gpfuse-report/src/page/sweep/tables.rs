@@ -137,33 +137,34 @@ pub(super) fn convergence(sweep: &Sweep) -> Table {
             }
         }
         for arm in arms {
-            let own = sweep.folder.rows.iter().filter(|r| r.key.arm == arm && r.key.basis == basis);
-            let own: Vec<&Finished> = own.collect();
-            if !own.is_empty() {
-                rows.push(went(sweep.label(arm), &basis, &own));
+            let cells =
+                sweep.folder.rows.iter().filter(|r| r.key.arm == arm && r.key.basis == basis);
+            let cells: Vec<&Finished> = cells.collect();
+            if !cells.is_empty() {
+                rows.push(chains_of(sweep.label(arm), &basis, &cells));
             }
         }
     }
     Table { caption: "Chains of each method".into(), long: false, columns, rows }
 }
 
-fn went(label: String, basis: &str, own: &[&Finished]) -> Vec<Cell> {
-    let judged: Vec<bool> = own.iter().filter_map(|r| r.passed).collect();
+fn chains_of(label: String, basis: &str, cells: &[&Finished]) -> Vec<Cell> {
+    let judged: Vec<bool> = cells.iter().filter_map(|r| r.passed).collect();
     let all = |get: fn(&Finished) -> Option<f64>| -> Vec<f64> {
-        own.iter().filter_map(|r| get(r)).filter(|v| v.is_finite()).collect()
+        cells.iter().filter_map(|r| get(r)).filter(|v| v.is_finite()).collect()
     };
     let steps = number::mean(&all(|r| r.leapfrogs), 0.0);
     vec![
         Cell::words(label),
         Cell::words(basis_name(basis)),
-        Cell::count(own.len()),
-        Cell::count(own.iter().filter(|r| r.scored().is_none()).count()),
+        Cell::count(cells.len()),
+        Cell::count(cells.iter().filter(|r| r.scored().is_none()).count()),
         Cell::share(judged.iter().filter(|p| **p).count(), judged.len()),
         Cell::fixed(number::median(&all(|r| r.rhat_median)), 3),
         Cell::fixed(all(|r| r.rhat_max).into_iter().reduce(f64::max), 3),
         Cell::fixed(number::median(&all(|r| r.ess_median)), 0),
         Cell::fixed(all(|r| r.ess_median).into_iter().reduce(f64::min), 0),
-        Cell::count(own.iter().filter_map(|r| r.divergences).sum()),
+        Cell::count(cells.iter().filter_map(|r| r.divergences).sum()),
         Cell::fixed(steps.map(|s| s.value), 0),
     ]
 }

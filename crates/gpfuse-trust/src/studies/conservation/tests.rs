@@ -1,6 +1,7 @@
 //! The test itself: it passes what is sound, and catches what is not.
 
-use gpfuse::infer::{DensityError, Kernel};
+use gpfuse::infer::DensityError;
+use gpfuse::infer::transition::Transition;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::*;
@@ -94,7 +95,7 @@ fn a_step_that_depends_on_the_start_is_caught() {
         let mut grad = vec![0.0];
         density.logp(q, &mut grad)?;
         let scale = grad[0].abs().recip().sqrt().clamp(1e-3, 1e3);
-        let kernel = Kernel::nuts(0.9, 4)?.scaled(vec![scale])?;
+        let kernel = Transition::nuts(0.9, 4)?.scaled(vec![scale])?;
         Ok(kernel.step(density, q, rng)?)
     };
     let found =

@@ -40,7 +40,7 @@ pub(super) const OUTSIDE: Study = Study {
 };
 
 /// New targets of each data set.
-const NEW: usize = 20;
+const NEW_TARGETS: usize = 20;
 
 /// The randomness of the new targets of a data set.
 fn new_stream(seed: u64, number: u64) -> ChaCha8Rng {
@@ -56,20 +56,20 @@ const RATE: f64 = 1e-3;
 const RATE_OUTSIDE: f64 = 0.01;
 
 /// Numbers of data sets of one method, so that no two methods have the same random numbers.
-const APART: u64 = 10_000;
+const SETS_PER_METHOD: u64 = 10_000;
 
 fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     // All of one kind together; each method; in the short form a method alone has too few.
     let findings = if run.short { 1 } else { Method::ALL.len() + 1 };
     let (mut out, mut all, family) = (Vec::new(), Sets::default(), Family { rate: RATE, findings });
-    for (method, first) in Method::ALL.into_iter().zip((0..).step_by(APART as usize)) {
+    for (method, first) in Method::ALL.into_iter().zip((0..).step_by(SETS_PER_METHOD as usize)) {
         let study = prior::study(method, run)?;
         let one = |number: u64| prior::covered(&study, first + number);
-        let own = sets(run.size(12, 200), run.threads, one)?;
+        let found = sets(run.size(12, 200), run.threads, one)?;
         if !run.short {
-            out.push(finding(format!("{method}, truths from the prior"), &own, family));
+            out.push(finding(format!("{method}, truths from the prior"), &found, family));
         }
-        all.extend(own);
+        all.extend(found);
     }
     out.push(finding("All methods, truths from the prior".into(), &all, family));
     Ok(out)
@@ -83,8 +83,8 @@ fn run_outside(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let (mut out, family) = (Vec::new(), Family { rate: RATE_OUTSIDE, findings: 1 });
     for (source, method) in Source::ALL.into_iter().flat_map(|s| Method::ALL.map(|m| (s, m))) {
         let one = |number| outside::covered(method, source, run.seed, number);
-        let own = sets(200, run.threads, one)?;
-        out.push(finding(format!("{method}, {}", source.name()), &own, family));
+        let found = sets(200, run.threads, one)?;
+        out.push(finding(format!("{method}, {}", source.name()), &found, family));
     }
     Ok(out)
 }

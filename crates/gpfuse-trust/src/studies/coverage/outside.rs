@@ -7,7 +7,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::covered::Covered;
-use super::{NEW, new_stream};
+use super::{NEW_TARGETS, new_stream};
 
 /// Training rows of a data set.
 const ROWS: usize = 120;
@@ -33,7 +33,7 @@ impl Source {
 
     /// Inputs and targets, in no order.
     fn draw(self, seed: u64, number: u64) -> gpfuse::Result<(Vec<f64>, Vec<f64>)> {
-        let n = ROWS + NEW;
+        let n = ROWS + NEW_TARGETS;
         let mut rng = new_stream(seed, number);
         if self == Source::Wave {
             let phase = std::f64::consts::TAU * rng.random::<f64>();

@@ -11,11 +11,11 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::covered::Covered;
-use super::{NEW, new_stream};
+use super::{NEW_TARGETS, new_stream};
 use crate::Run;
 
 /// New inputs lie where the rows do.
-const REACH: f64 = 1.5;
+const INPUT_REACH: f64 = 1.5;
 
 /// The model of a method as `gpfuse sbc` has it, with fewer draws: an interval wants fewer than a
 /// rank, which is one of a hundred.
@@ -32,12 +32,13 @@ pub(super) fn covered(study: &Calibration, number: u64) -> gpfuse::Result<Covere
     let draws = study.sample(number, &truth, &Quiet)?;
     let model = study.model();
     let mut rng = new_stream(study.settings().fit.sampler.seed, number);
-    let x: Vec<f64> = (0..NEW).map(|_| REACH * (2.0 * rng.random::<f64>() - 1.0)).collect();
+    let x: Vec<f64> =
+        (0..NEW_TARGETS).map(|_| INPUT_REACH * (2.0 * rng.random::<f64>() - 1.0)).collect();
     let rows = Rows::new(&x, 1)?;
     // What given experts say is fixed before the truth is drawn, and any numbers will do.
     let mut numbers = |scale: f64| -> Vec<Vec<f64>> {
         let mut each = || scale * Distribution::<f64>::sample(&StandardNormal, &mut rng);
-        (0..model.experts()).map(|_| (0..NEW).map(|_| each()).collect()).collect()
+        (0..model.experts()).map(|_| (0..NEW_TARGETS).map(|_| each()).collect()).collect()
     };
     let (mean, mut sd) = (numbers(1.0), numbers(0.5));
     sd.iter_mut().flatten().for_each(|v| *v = v.exp());

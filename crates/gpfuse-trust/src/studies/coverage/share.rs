@@ -1,6 +1,6 @@
 //! The mean share of new targets inside an interval, with its standard error over data sets.
 
-use gpfuse::quantile::ndtri;
+use gpfuse::math::ndtri;
 
 /// Beyond the threshold by so many standard errors, a difference is found nine times in ten.
 const POWER: f64 = 1.28;

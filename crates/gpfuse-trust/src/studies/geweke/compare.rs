@@ -59,19 +59,19 @@ pub(super) fn compare(
 ) -> anyhow::Result<Compared> {
     let mut found: Vec<(String, f64, f64, f64)> = Vec::new();
     for (f, name) in names.iter().enumerate() {
-        let own = &mut reference[f];
-        let all = own.iter().chain(chains.iter().flat_map(|chain| &chain[f]));
+        let sorted = &mut reference[f];
+        let all = sorted.iter().chain(chains.iter().flat_map(|chain| &chain[f]));
         ensure!(all.copied().all(|v| !v.is_nan()), "{name} is no number");
-        own.sort_unstable_by(f64::total_cmp);
+        sorted.sort_unstable_by(f64::total_cmp);
         let ranks: Columns =
-            chains.iter().map(|c| c[f].iter().map(|v| rank(own, *v)).collect()).collect();
+            chains.iter().map(|c| c[f].iter().map(|v| rank(sorted, *v)).collect()).collect();
         for test in TESTS {
             let traces: Columns =
                 ranks.iter().map(|r| r.iter().map(|u| (test.of)(*u)).collect()).collect();
             let slices: Vec<&[f64]> = traces.iter().map(Vec::as_slice).collect();
             let (error, size) = (mcse_mean(&slices), ess_mean(&slices));
             let by_batches = batch_error(&slices, batches);
-            let spread = error.max(by_batches).hypot((test.variance / own.len() as f64).sqrt());
+            let spread = error.max(by_batches).hypot((test.variance / sorted.len() as f64).sqrt());
             let z = (mean(&traces.concat()) - test.mean).abs() / spread;
             let factor = by_batches / error;
             found.push((format!("{} {name}", test.name), z, size, factor.max(factor.recip())));

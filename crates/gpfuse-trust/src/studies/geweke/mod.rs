@@ -93,10 +93,10 @@ fn joint<D: Density>(
     cycles: usize,
     run: &Run,
 ) -> anyhow::Result<(Compared, f64)> {
-    let own = study.clone();
+    let sampled = study.clone();
     let start: Start<_> = Box::new(move |rng| {
-        let truth = draw(&own, rng)?;
-        Ok((form.of)(own.posterior(&truth.y)?, &truth.q)?)
+        let truth = draw(&sampled, rng)?;
+        Ok((form.of)(sampled.posterior(&truth.y)?, &truth.q)?)
     });
     let step = step_size(&start, sampler, &[], 1.0, run.seed)?;
     let kernel = kernel(sampler, step, &[])?;

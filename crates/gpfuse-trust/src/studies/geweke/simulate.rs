@@ -33,8 +33,8 @@ pub(super) fn values(study: &Study, q: &[f64], y: &[f64]) -> anyhow::Result<Vec<
     let (first, last) = (y[0], y[y.len() - 1]);
     out.extend([first, last, first * first, first * last, y.iter().sum()]);
     for part in &study.model().layout().parts {
-        let own = q[part.offset];
-        out.extend([own, own * first]);
+        let parameter = q[part.offset];
+        out.extend([parameter, parameter * first]);
     }
     Ok(out)
 }

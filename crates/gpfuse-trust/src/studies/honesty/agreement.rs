@@ -11,7 +11,8 @@ use crate::finding::short;
 /// difference over its error is about Welch's t ("The generalization of `Student's' problem",
 /// Biometrika 34 (1947) 28–35), of 19 degrees of freedom where one error is far the larger up to 38
 /// where they are equal: beyond 5 with a probability of 8e-5 down to 1.3e-5.
-const APART: f64 = 5.0;
+const ERRORS_APART: f64 = 5.0;
+/// The probability that a difference of sound runs is beyond it, at most.
 const BEYOND: f64 = 8e-5;
 
 /// Whether nothing is wrong with the chains. A basis that is too coarse for the posterior is a warning
@@ -31,11 +32,11 @@ fn worst(all: &[f64]) -> f64 {
 
 /// Whether no pair is too far apart; a pair without a number is.
 fn near(all: &[f64]) -> bool {
-    all.iter().all(|z| *z <= APART)
+    all.iter().all(|z| *z <= ERRORS_APART)
 }
 
 fn target() -> String {
-    format!("within {APART} combined Monte Carlo errors")
+    format!("within {ERRORS_APART} combined Monte Carlo errors")
 }
 
 fn chance(pairs: usize) -> String {
@@ -45,19 +46,19 @@ fn chance(pairs: usize) -> String {
 /// Pairs of recorded runs of a method, of the same split.
 pub(super) fn agree(method: Method, all: &[Outcome]) -> Finding {
     let claim = format!("{method}: runs that pass, or are within the bars of the chains, agree");
-    let own: Vec<&Outcome> = all.iter().filter(|o| o.method == method).collect();
-    if own.is_empty() {
+    let outcomes: Vec<&Outcome> = all.iter().filter(|o| o.method == method).collect();
+    if outcomes.is_empty() {
         return none_recorded(claim, &target());
     }
     let (mut good, mut others, mut passed) = (Vec::new(), Vec::new(), 0);
-    for (i, a) in own.iter().enumerate() {
-        for b in own[i + 1..].iter().filter(|b| b.split == a.split) {
+    for (i, a) in outcomes.iter().enumerate() {
+        for b in outcomes[i + 1..].iter().filter(|b| b.split == a.split) {
             let both = reliable(a) && reliable(b);
             if both { &mut good } else { &mut others }.push(apart((a, b)));
             passed += usize::from(a.passed() && b.passed());
         }
     }
-    let far = others.iter().filter(|z| z.is_nan() || **z > APART).count();
+    let far = others.iter().filter(|z| z.is_nan() || **z > ERRORS_APART).count();
     let rest = format!(
         "of {} other pairs {far} are farther apart, at most {}",
         others.len(),

@@ -55,8 +55,8 @@ fn elsewhere(chain: &mut ChainDraws, posterior: &mut Posterior) {
 fn climb(chain: &mut ChainDraws, dim: usize) {
     let mut order: Vec<usize> = (0..chain.stats.len()).collect();
     order.sort_by(|a, b| chain.stats[*a].lp.total_cmp(&chain.stats[*b].lp));
-    let own = |i: &usize| &chain.values[i * dim..(i + 1) * dim];
-    let values = order.iter().flat_map(own).copied().collect();
+    let draw = |i: &usize| &chain.values[i * dim..(i + 1) * dim];
+    let values = order.iter().flat_map(draw).copied().collect();
     *chain = ChainDraws { values, stats: order.iter().map(|i| chain.stats[*i]).collect() };
 }
 

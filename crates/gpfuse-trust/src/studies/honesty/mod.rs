@@ -115,21 +115,21 @@ fn size(all: &[Outcome]) -> Finding {
 
 /// How many runs of a method pass, which is no target.
 fn share(method: Method, all: &[Outcome]) -> Finding {
-    let own: Vec<&Outcome> = all.iter().filter(|o| o.method == method).collect();
+    let outcomes: Vec<&Outcome> = all.iter().filter(|o| o.method == method).collect();
     let (claim, target) = (format!("{method}: runs that pass"), "none; no share is asked");
-    if own.is_empty() {
+    if outcomes.is_empty() {
         return none_recorded(claim, target);
     }
-    let (n, passed) = (own.len(), own.iter().filter(|o| o.passed()).count());
+    let (n, passed) = (outcomes.len(), outcomes.iter().filter(|o| o.passed()).count());
     let part = passed as f64 / n as f64;
     // Laplace's rule, so that all or none of a few runs is not without error.
     let smooth = (passed as f64 + 1.0) / (n as f64 + 2.0);
     let error = (smooth * (1.0 - smooth) / (n as f64 + 3.0)).sqrt();
-    let fraction = |bad: fn(&Outcome) -> bool| own.iter().filter(|o| bad(o)).count();
+    let fraction = |bad: fn(&Outcome) -> bool| outcomes.iter().filter(|o| bad(o)).count();
     let (rhat, ess) = (fraction(Outcome::rhat_beyond), fraction(Outcome::ess_beyond));
     let within = fraction(|o| !o.beyond_a_bar());
     let (diverged, cut) = (fraction(|o| o.divergences > 0.0), fraction(Outcome::cut));
-    let seconds = own.iter().map(|o| o.seconds).sum::<f64>() / n as f64;
+    let seconds = outcomes.iter().map(|o| o.seconds).sum::<f64>() / n as f64;
     let result = format!("{passed} of {n} ({:.0} % ± {:.0} %)", 100.0 * part, 100.0 * error);
     let left = match n < WANTED {
         true => format!("; {} of {WANTED} runs are not recorded", WANTED - n),

@@ -21,8 +21,8 @@ impl Problem {
         let folder = project().join("bench/paper");
         let data = Csv::read(&folder.join("data.csv"))?;
         if method.learns_experts() {
-            let own = data.only(&format!("test{split}"), if test { "1" } else { "0" })?;
-            return Ok(Problem(Data::new(own.numbers("x")?, 1)?.with_target(own.numbers("y")?)?));
+            let rows = data.only(&format!("test{split}"), if test { "1" } else { "0" })?;
+            return Ok(Problem(Data::new(rows.numbers("x")?, 1)?.with_target(rows.numbers("y")?)?));
         }
         let frozen = Csv::read(&folder.join(format!("experts_K{EXPERTS}.csv")))?
             .only("split", &split.to_string())?

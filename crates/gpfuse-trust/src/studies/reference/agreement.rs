@@ -12,7 +12,7 @@ use gpfuse::diagnose::mcse_mean;
 const LEVELS: [(f64, &str); 3] = [(0.05, "5 %"), (0.5, "50 %"), (0.95, "95 %")];
 
 /// Comparisons of each quantity.
-pub(super) const EACH: usize = 2 + LEVELS.len();
+pub(super) const COMPARISONS: usize = 2 + LEVELS.len();
 
 /// One number, by two sets of chains.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub(super) struct Agreement {
 /// Compare the chains of a quantity.
 pub(super) fn compare(name: &str, first: &[&[f64]], second: &[&[f64]]) -> Agreement {
     let [one, two] = [first, second].map(Moments::of);
-    let mut compared = Vec::with_capacity(EACH);
+    let mut compared = Vec::with_capacity(COMPARISONS);
     let mut say = |what: &str, a: (f64, f64), b: (f64, f64)| {
         let z = (a.0 - b.0) / a.1.hypot(b.1);
         // What cannot be compared does not agree.
@@ -136,7 +136,7 @@ mod tests {
     /// probability of 4e-4 in all.
     #[test]
     fn differences_in_standard_errors_are_standard_normal() {
-        let mut squares = [0.0; EACH];
+        let mut squares = [0.0; COMPARISONS];
         for pair in 0..200 {
             let (one, two) =
                 (chains(2 * pair, 2000, 1.0, 0.0), chains(2 * pair + 1, 1000, 1.0, 0.0));
@@ -152,17 +152,17 @@ mod tests {
     /// 1e-4.
     #[test]
     fn a_shift_and_a_scale_are_found() {
-        let own = chains(1, 20_000, 1.0, 0.0);
-        let z = |other: &[Vec<f64>], i: usize| compared(&own, other).compared[i].z.abs();
+        let traces = chains(1, 20_000, 1.0, 0.0);
+        let z = |other: &[Vec<f64>], i: usize| compared(&traces, other).compared[i].z.abs();
         let shifted = chains(2, 20_000, 1.0, 0.15);
-        assert!(z(&shifted, 0) > 6.0 && (compared(&own, &shifted).apart - 0.15).abs() < 0.05);
+        assert!(z(&shifted, 0) > 6.0 && (compared(&traces, &shifted).apart - 0.15).abs() < 0.05);
         assert!(z(&chains(3, 20_000, 1.1, 0.0), 1) > 6.0);
     }
 
     /// The standard error of the autocorrelation of 80 000 draws is below 0.004.
     #[test]
     fn the_autocorrelation_is_that_of_the_process() {
-        let own = chains(1, 20_000, 1.0, 0.0);
-        assert!((lag_one(&slices(&own)) - 0.7).abs() < 0.02);
+        let traces = chains(1, 20_000, 1.0, 0.0);
+        assert!((lag_one(&slices(&traces)) - 0.7).abs() < 0.02);
     }
 }

@@ -14,7 +14,7 @@ use crate::finding::short;
 use crate::study::none;
 use crate::zscore::threshold;
 use crate::{Finding, Run, Study};
-use agreement::{Compared, EACH, compare, lag_one};
+use agreement::{COMPARISONS, Compared, compare, lag_one};
 use quantities::Quantities;
 use stored::{Column, Reference};
 
@@ -35,11 +35,11 @@ pub(super) const STUDY: Study = Study {
 const RATE: f64 = 1e-6;
 
 /// The most that means may be apart, in posterior standard deviations.
-const APART: f64 = 0.05;
+const MEANS_APART: f64 = 0.05;
 
 /// The fewest effective draws of gpfuse, in the short and the full form: with fewer, any two sets
 /// agree.
-const ENOUGH: [f64; 2] = [200.0, 15_000.0];
+const FEWEST_DRAWS: [f64; 2] = [200.0, 15_000.0];
 
 /// Where effective sample sizes of 10 chains of 1000 independent normal numbers are, all but one in
 /// a thousand on either side, in the bulk and in the tails: of 4000 such sets, by the estimates used
@@ -47,7 +47,7 @@ const ENOUGH: [f64; 2] = [200.0, 15_000.0];
 const INDEPENDENT: [(f64, f64); 2] = [(8800.0, 10_660.0), (8650.0, 10_390.0)];
 
 /// How well densities must agree, relative, absolute below one.
-const DENSITY: f64 = 1e-10;
+const DENSITY_TOLERANCE: f64 = 1e-10;
 
 fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let mut out = Vec::new();
@@ -78,7 +78,7 @@ fn definition(method: Method, reference: &Reference) -> Finding {
     let within = sizes
         .iter()
         .zip(INDEPENDENT)
-        .all(|(own, (low, high))| own.iter().all(|size| (low..=high).contains(size)));
+        .all(|(sizes, (low, high))| sizes.iter().all(|size| (low..=high).contains(size)));
     let least = sizes.concat().into_iter().fold(f64::INFINITY, f64::min);
     let whole = reference.problem.stored() == columns.iter().map(|c| c.name.as_str()).collect();
     let energy = diagnostics.e_fmi.iter().copied().fold(f64::INFINITY, f64::min);
@@ -127,7 +127,8 @@ fn density(method: Method, reference: &Reference) -> anyhow::Result<Finding> {
         points.len()
     );
     let claim = format!("{method}, the density of both tools");
-    let (target, met) = (format!("within {}", short(DENSITY)), worst <= DENSITY);
+    let (target, met) =
+        (format!("within {}", short(DENSITY_TOLERANCE)), worst <= DENSITY_TOLERANCE);
     Ok(Finding::new(claim, target, format!("within {}", short(worst)), met).with(note))
 }
 
@@ -157,16 +158,16 @@ fn sampled(
             apart = (agreement.apart, column.name.as_str());
         }
     }
-    let count = EACH * traces.len();
+    let count = COMPARISONS * traces.len();
     ensure!(count > 0, "{method}: no quantity is stored");
     let limit = threshold(RATE, count);
     // With few draws the means are further apart than that by chance.
-    let near = run.short || apart.0 <= APART;
-    let enough = ENOUGH[usize::from(!run.short)];
+    let near = run.short || apart.0 <= MEANS_APART;
+    let enough = FEWEST_DRAWS[usize::from(!run.short)];
     let met = worst.z.abs() <= limit && near && least >= enough;
     let mut target = format!("every |z| below {limit:.2}, every ESS at least {enough}");
     if !run.short {
-        target += &format!(", means within {APART} sd");
+        target += &format!(", means within {MEANS_APART} sd");
     }
     let result = format!(
         "largest |z| {:.2} ({}), means within {:.3} sd ({}), smallest ESS {least:.0}",

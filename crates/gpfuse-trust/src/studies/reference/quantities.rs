@@ -2,7 +2,7 @@
 //! relabelling the experts does not change.
 
 use gpfuse::infer::{Density, DensityError};
-use gpfuse::model::Posterior;
+use gpfuse::model::{Invariant, Posterior};
 
 use super::stored::Problem;
 
@@ -35,10 +35,10 @@ impl Quantities {
     pub(super) fn derived(&mut self, q: &[f64]) -> Vec<f64> {
         let mut likelihood = 0.0;
         self.data.invariants(q, |kind, _, value| {
-            likelihood += if kind == 0 { value } else { 0.0 };
+            likelihood += if kind == Invariant::LogLikelihood { value } else { 0.0 };
         });
         let mut seen = [vec![], vec![], vec![]];
-        self.places.invariants(q, |kind, _, value| seen[kind].push(value));
+        self.places.invariants(q, |kind, _, value| seen[kind as usize].push(value));
         let [density, mean, weight] = seen;
         let mut out = vec![likelihood, self.joint(q).0];
         out.extend(mean.into_iter().chain(density));

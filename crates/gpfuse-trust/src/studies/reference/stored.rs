@@ -73,12 +73,12 @@ pub(super) struct Problem {
 }
 
 /// Where there are more parameters, only the first coefficient of each GP is stored.
-const FEW: usize = 20;
+const ALL_STORED: usize = 20;
 
 impl Problem {
     /// The names of what is stored of its draws.
     pub(super) fn stored(&self) -> BTreeSet<&str> {
-        let few = self.parameters.len() <= FEW;
+        let few = self.parameters.len() <= ALL_STORED;
         let kept = |name: &&String| few || !name.contains("_theta ") || name.ends_with(" 1");
         self.parameters.iter().filter(kept).chain(&self.derived).map(String::as_str).collect()
     }
@@ -150,7 +150,7 @@ impl Reference {
         let (_, chain) = all.next().context("no column")?;
         let chains = chain.chunk_by(|a, b| a == b).count();
         let per_chain = rows / chains;
-        let equal = chain.chunk_by(|a, b| a == b).all(|own| own.len() == per_chain);
+        let equal = chain.chunk_by(|a, b| a == b).all(|draws| draws.len() == per_chain);
         ensure!(equal, "`{}`: the chains are not of one length", path.display());
         let columns = all.map(|(name, values)| Column { name, values }).collect();
         let diagnostics = json(&folder.join("diagnostics.json"))?;

@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use super::numbers::{chance, column, in_units, normal, one, power};
 
 /// Means and standard deviations by expert and row.
-type Said = (Vec<Vec<f64>>, Vec<Vec<f64>>);
+type Given = (Vec<Vec<f64>>, Vec<Vec<f64>>);
 
 /// A model and its data.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub(super) struct Case {
     pub(super) x: Vec<f64>,
     pub(super) y: Vec<f64>,
     /// Of experts made elsewhere.
-    said: Option<Said>,
+    given: Option<Given>,
 }
 
 impl Case {
@@ -44,11 +44,11 @@ impl Case {
         let mut y = in_units(rng, shape);
         if chance(rng, 0.2) {
             // Rows again, with the same target or their own.
-            let own = chance(rng, 0.5);
+            let keeps_target = chance(rng, 0.5);
             for r in 1..n {
                 let of = rng.random_range(0..r);
                 x.copy_within(of * inputs..(of + 1) * inputs, r * inputs);
-                y[r] = if own { y[r] } else { y[of] };
+                y[r] = if keeps_target { y[r] } else { y[of] };
             }
         }
         if chance(rng, 0.01) {
@@ -61,14 +61,14 @@ impl Case {
         }
         let settings = settings(rng, inputs, n);
         let elsewhere = !settings.method.learns_experts() && chance(rng, 0.7);
-        let said = elsewhere.then(|| said(rng, settings.experts, &y));
-        Case { settings, inputs, x, y, said }
+        let given = elsewhere.then(|| made_up(rng, settings.experts, &y));
+        Case { settings, inputs, x, y, given }
     }
 
     /// Rows with these inputs, and with what experts made elsewhere say at some rows of the table.
     pub(super) fn at(&self, x: Vec<f64>, rows: &[usize]) -> gpfuse::Result<Data> {
         let data = Data::new(x, self.inputs)?;
-        let Some((mean, sd)) = &self.said else { return Ok(data) };
+        let Some((mean, sd)) = &self.given else { return Ok(data) };
         let pick = |all: &[Vec<f64>]| -> Vec<Vec<f64>> {
             all.iter().map(|expert| rows.iter().map(|r| expert[*r]).collect()).collect()
         };
@@ -87,7 +87,7 @@ impl Case {
 
 /// Experts that know the target, or are far from it; their standard deviations are equal, tiny,
 /// huge, or any.
-fn said(rng: &mut ChaCha8Rng, experts: usize, y: &[f64]) -> Said {
+fn made_up(rng: &mut ChaCha8Rng, experts: usize, y: &[f64]) -> Given {
     let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
     let spread = y.iter().fold(0.0, |a: f64, v| a.max(finite(*v).abs())).max(1e-300);
     let (away, equal) = (power(rng, -6.0, 3.0), power(rng, -6.0, 3.0));

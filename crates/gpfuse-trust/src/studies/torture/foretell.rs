@@ -42,9 +42,9 @@ impl Trial {
         let (mut away, mut x) = (Vec::new(), Vec::new());
         for i in table.len()..ROWS.min(2 * n) {
             let (r, far) = (i % n, 10_f64.powi(2 * i as i32 - 8));
-            let own = &case.x[r * case.inputs..(r + 1) * case.inputs];
+            let row = &case.x[r * case.inputs..(r + 1) * case.inputs];
             let scales = fitted.scaler.inputs.iter();
-            x.extend(own.iter().zip(scales).map(|(v, s)| v + far * s.scale * normal(rng)));
+            x.extend(row.iter().zip(scales).map(|(v, s)| v + far * s.scale * normal(rng)));
             away.push(r);
         }
         self.predict_at(Place::Away, case, fitted, by, &away, &x)

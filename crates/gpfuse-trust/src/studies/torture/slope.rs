@@ -17,10 +17,10 @@ pub(super) enum Slope {
 const STEPS: [f64; 6] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
 /// A step tells where two differences of it agree to this.
-pub(super) const TELLS: f64 = 1e-6;
+pub(super) const STEP_TOLERANCE: f64 = 1e-6;
 
 /// A gradient that agrees does so to this.
-const AGREES: f64 = 1e-4;
+const SLOPE_TOLERANCE: f64 = 1e-4;
 
 /// A way along which a density is looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &Way) -> Slope
     let Way { along, shortest, longest, .. } = way;
     let mut grad = vec![0.0; q.len()];
     let Ok(value) = density.logp(q, &mut grad) else { return Slope::Unresolved };
-    let own: f64 = grad.iter().zip(along).map(|(g, w)| g * w).sum();
+    let claimed: f64 = grad.iter().zip(along).map(|(g, w)| g * w).sum();
     let mut room = vec![0.0; q.len()];
     let mut at = |step: f64| {
         let moved: Vec<f64> = q.iter().zip(along).map(|(q, w)| q + step * w).collect();
@@ -59,11 +59,11 @@ pub(super) fn compare(density: &mut impl Density, q: &[f64], way: &Way) -> Slope
         // Not in units of the gradient, which is what is asked about: where a function turns faster
         // than the steps, differences see only where it happens to be, and do not agree.
         let scale = short.abs();
-        if (long - short).abs() <= TELLS * scale && rounding <= TELLS * scale {
-            if (short - own).abs() <= AGREES * scale {
+        if (long - short).abs() <= STEP_TOLERANCE * scale && rounding <= STEP_TOLERANCE * scale {
+            if (short - claimed).abs() <= SLOPE_TOLERANCE * scale {
                 return Slope::Agrees;
             }
-            found = Slope::Differs(short, own);
+            found = Slope::Differs(short, claimed);
         }
     }
     found

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use super::case::Case;
 use super::numbers::normal;
 use super::phase;
-use super::slope::{Slope, TELLS, Way, compare};
+use super::slope::{STEP_TOLERANCE, Slope, Way, compare};
 
 /// Prior draws at which the density is looked at.
 const POINTS: usize = 4;
@@ -177,10 +177,10 @@ impl Trial {
                 match compare(density, q, way) {
                     Slope::Agrees => self.agree += 1,
                     Slope::Unresolved => self.unresolved += 1,
-                    Slope::Differs(by, own) => {
+                    Slope::Differs(by, claimed) => {
                         self.differ += 1;
                         let Way { part, .. } = way;
-                        let what = format!("{form}, {part}: {own:e}, by differences {by:e}");
+                        let what = format!("{form}, {part}: {claimed:e}, by differences {by:e}");
                         self.breaks(Law::Gradient, what);
                     }
                 }
@@ -203,14 +203,14 @@ fn ways(model: &Model, x: &[f64], q: &[f64], rng: &mut ChaCha8Rng) -> Vec<Way> {
     let rounding = f64::EPSILON * angle;
     let way = |part: &Part| {
         let mut along = vec![0.0; q.len()];
-        let own = &mut along[part.offset..part.offset + part.count * part.width];
-        own.iter_mut().for_each(|v| *v = normal(rng));
-        let length = own.iter().map(|v| v * v).sum::<f64>().sqrt();
-        own.iter_mut().for_each(|v| *v /= length);
+        let direction = &mut along[part.offset..part.offset + part.count * part.width];
+        direction.iter_mut().for_each(|v| *v = normal(rng));
+        let length = direction.iter().map(|v| v * v).sum::<f64>().sqrt();
+        direction.iter_mut().for_each(|v| *v /= length);
         let (shortest, longest) = match part.kind {
             _ if rounding > DIGITS => (f64::INFINITY, 0.0),
             Kind::Ell => (0.0, angle.recip()),
-            Kind::Theta => (rounding / TELLS, f64::INFINITY),
+            Kind::Theta => (rounding / STEP_TOLERANCE, f64::INFINITY),
             _ => (0.0, f64::INFINITY),
         };
         Way { part: part.name.clone(), along, shortest, longest }

@@ -23,14 +23,14 @@ impl<'a> Points<'a> {
 
 /// At squared scaled distances beyond this every kernel is 0 in the machine. They are cut here,
 /// so that 0 is never multiplied by infinity.
-const FAR: f64 = 1e6;
+const LARGEST_SQUARE: f64 = 1e6;
 
-/// `((x - at) / ell)^2`, cut at [`FAR`]. NaN passes through.
+/// `((x - at) / ell)^2`, cut at [`LARGEST_SQUARE`]. NaN passes through.
 #[inline(always)]
 fn square(x: f64, at: f64, inverse: f64) -> f64 {
     let z = (x - at) * inverse;
     let square = z * z;
-    if square > FAR { FAR } else { square }
+    if square > LARGEST_SQUARE { LARGEST_SQUARE } else { square }
 }
 
 /// Squared scaled distances of the first rows of `x` from anchor `a`.
@@ -154,10 +154,10 @@ fn solve_kernel<V: Wide>(factor: &[f64], phi: &mut [Lanes]) {
     let n = phi.len();
     for i in 0..n {
         let (done, rest) = phi.split_at_mut(i);
-        let own = &mut rest[0];
+        let column = &mut rest[0];
         let mut sum = [V::splat(0.0); GROUPS];
         for t in 0..GROUPS {
-            sum[t] = V::load(group(own, t));
+            sum[t] = V::load(group(column, t));
         }
         for (j, phi) in done.iter().enumerate() {
             let l = V::splat(-factor[j * n + i]);
@@ -167,7 +167,7 @@ fn solve_kernel<V: Wide>(factor: &[f64], phi: &mut [Lanes]) {
         }
         let pivot = V::splat(1.0 / factor[i * n + i]);
         for t in 0..GROUPS {
-            sum[t].mul(pivot).store(group_mut(own, t));
+            sum[t].mul(pivot).store(group_mut(column, t));
         }
     }
 }

@@ -5,8 +5,8 @@ use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{MatMut, MatRef, Par};
 
-use super::{Exact, Room, gram};
-use crate::basis::{Adjoints, Cache, Coefs, GpGrad, GpParams, Work};
+use super::{Cache, Coefs, Exact, Work, gram};
+use crate::basis::{Adjoints, GpGrad, GpParams};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS, WIDTH, total};
 use crate::rows::Rows;
@@ -57,7 +57,7 @@ impl Exact {
         let square = g * n * n..(g + 1) * n * n;
         let (gram, factor) = (&coefs.gram[square.clone()], &coefs.factor[square]);
         let (scale, inverse) = (coefs.scale[g], &coefs.inverse[g * d..(g + 1) * d]);
-        let Room { factor: d_k, value: u, column, distance, moment, .. } = &mut work.room;
+        let Work { factor: d_k, value: u, column, distance, moment, .. } = work;
         for (a, d_f) in sums.coef[g * n..(g + 1) * n].iter().enumerate() {
             column[a] = total(d_f);
             *grad.log_var += 0.5 * column[a] * coefs.value[g * n + a];

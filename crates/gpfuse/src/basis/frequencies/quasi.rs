@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use rand::{Rng, RngExt};
 
 use crate::kernel::Kernel;
-use crate::quantile::ndtri;
+use crate::math::ndtri;
 
 /// Coordinates of a scrambled Halton sequence through the quantile functions.
 ///

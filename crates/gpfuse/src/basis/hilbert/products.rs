@@ -17,13 +17,13 @@ fn forward_kernel<V: Wide>(features: &[Lanes], coef: &[f64], groups: usize, mut 
     let mut first = 0;
     while !f.is_empty() {
         let count = share::<V>(f.len());
-        let (own, rest) = f.split_at_mut(count);
+        let (tile, rest) = f.split_at_mut(count);
         let coef = &coef[first * features.len()..(first + count) * features.len()];
         match count {
-            4 => forward_tile::<V, 4>(features, coef, groups, own),
-            3 => forward_tile::<V, 3>(features, coef, groups, own),
-            2 => forward_tile::<V, 2>(features, coef, groups, own),
-            _ => forward_tile::<V, 1>(features, coef, groups, own),
+            4 => forward_tile::<V, 4>(features, coef, groups, tile),
+            3 => forward_tile::<V, 3>(features, coef, groups, tile),
+            2 => forward_tile::<V, 2>(features, coef, groups, tile),
+            _ => forward_tile::<V, 1>(features, coef, groups, tile),
         }
         (f, first) = (rest, first + count);
     }
@@ -33,7 +33,7 @@ fn forward_kernel<V: Wide>(features: &[Lanes], coef: &[f64], groups: usize, mut 
 /// are about equal.
 #[inline(always)]
 fn share<V: Wide>(left: usize) -> usize {
-    left.div_ceil(left.div_ceil(if V::MANY { 4 } else { 3 }))
+    left.div_ceil(left.div_ceil(if V::MANY_REGISTERS { 4 } else { 3 }))
 }
 
 /// Groups of rows that a tile of the product holds in registers at once.
@@ -91,7 +91,7 @@ fn adjoint_kernel<V: Wide>(
         let count = share::<V>(gps - first);
         let out = &mut out[first * functions..(first + count) * functions];
         let all = Product { features, functions, d_f, gps, first, groups };
-        match (count, V::MANY) {
+        match (count, V::MANY_REGISTERS) {
             (4, _) => adjoint_tiles::<V, 4, 4>(all, out),
             (3, true) => adjoint_tiles::<V, 3, 4>(all, out),
             (3, false) => adjoint_tiles::<V, 3, 2>(all, out),

@@ -1,8 +1,8 @@
 //! The fixed functions weighted by row, and the way back to the hyperparameters.
 
-use super::Hilbert;
+use super::{Coefs, Hilbert};
 use crate::basis::weighted::{Weighted, scaled};
-use crate::basis::{Cache, Coefs, GpGrad, GpParams, Work};
+use crate::basis::{GpGrad, GpParams};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
 
@@ -13,18 +13,18 @@ impl Hilbert {
         g: usize,
         b: usize,
         blocks: usize,
-        cache: &Cache,
+        cache: &[Lanes],
         coefs: &Coefs,
-        work: &Work,
+        room: &[Lanes],
         weight: &Lanes,
         out: &mut [[f64; ROWS]],
     ) {
         let functions = self.functions();
-        let features = match cache.features.get(b * functions..(b + 1) * functions) {
+        let features = match cache.get(b * functions..(b + 1) * functions) {
             Some(kept) => kept,
             None => {
-                let slot = b % (work.trig.len() / functions);
-                &work.trig[slot * functions..(slot + 1) * functions]
+                let slot = b % (room.len() / functions);
+                &room[slot * functions..(slot + 1) * functions]
             }
         };
         let scales = &coefs.scale[g * functions..(g + 1) * functions];

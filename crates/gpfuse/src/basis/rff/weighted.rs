@@ -1,8 +1,8 @@
 //! Random features weighted by row, and the way back to the hyperparameters.
 
-use super::Rff;
+use super::{Coefs, Rff};
 use crate::basis::weighted::{Weighted, scaled};
-use crate::basis::{Coefs, GpGrad, GpParams, Work};
+use crate::basis::{GpGrad, GpParams};
 use crate::math::simd::{Level, vectorised};
 use crate::math::wide::{Wide, group};
 use crate::math::{Lanes, Partial, ROWS, WIDTH, total};
@@ -16,14 +16,14 @@ impl Rff {
         b: usize,
         blocks: usize,
         coefs: &Coefs,
-        work: &Work,
+        trig: &[Lanes],
         weight: &Lanes,
         out: &mut [[f64; ROWS]],
     ) {
         let m = self.frequencies();
-        let pairs = &work.trig.as_chunks::<2>().0[g * m..(g + 1) * m];
+        let pairs = &trig.as_chunks::<2>().0[g * m..(g + 1) * m];
         for (j, [cos, sin]) in pairs.iter().enumerate() {
-            let amplitude = coefs.coef[g * m + j];
+            let amplitude = coefs.amplitude[g * m + j];
             scaled(level, cos, amplitude, weight, &mut out[j * blocks + b]);
             scaled(level, sin, amplitude, weight, &mut out[(m + j) * blocks + b]);
         }

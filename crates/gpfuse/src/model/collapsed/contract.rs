@@ -26,8 +26,8 @@ fn contract_kernel<V: Wide>(
         *out = Lanes::splat(0.0);
     }
     for (j, by_column) in by_column.iter_mut().enumerate() {
-        let own = j * blocks..(j + 1) * blocks;
-        let (a, b) = (&a[own.clone()], &b[own]);
+        let range = j * blocks..(j + 1) * blocks;
+        let (a, b) = (&a[range.clone()], &b[range]);
         let mut column = V::splat(0.0);
         for (t, out) in by_row.iter_mut().step_by(step).enumerate() {
             let (a, b) = (a[t].as_chunks::<WIDTH>().0, b[t].as_chunks::<WIDTH>().0);

@@ -32,10 +32,10 @@ impl Collapsed {
             let mut root = Lanes::splat(0.0);
             on.model.experts_on(on.level, rows, 0, cache, None, on.prepared, scratch);
             precision::weights(on.level, &scratch.experts, &mut share, weight, &mut root);
-            let own = columns.as_chunks_mut::<ROWS>().0.chunks_mut(features);
-            for (k, (own, share)) in own.zip(&share).enumerate() {
+            let chunks = columns.as_chunks_mut::<ROWS>().0.chunks_mut(features);
+            for (k, (chunk, share)) in chunks.zip(&share).enumerate() {
                 let (coefs, work, g) = (&on.prepared.coefs, &scratch.work, bank.first + k);
-                basis.weighted(on.level, g, rows, 0, cache, coefs, work, share, own);
+                basis.weighted(on.level, g, rows, 0, cache, coefs, work, share, chunk);
             }
             regression.predict(&mut columns, &mut mean, &mut sd);
             for r in 0..ROWS {

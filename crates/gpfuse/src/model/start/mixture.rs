@@ -13,13 +13,13 @@ use crate::math::ROWS;
 use crate::model::Role;
 
 /// Steps of EM.
-const ROUNDS: usize = 20;
+const EM_STEPS: usize = 20;
 
 /// The last steps have log sds that vary; before, they would hold a bad split fast.
-const VARYING: usize = 5;
+const LAST_STEPS: usize = 5;
 
 /// What no responsibility is below, so that its logarithm is tame.
-const LEAST: f64 = 0.02;
+const SMALLEST_RESPONSIBILITY: f64 = 0.02;
 
 /// The noise of a log ratio of responsibilities about the gate: near that of one 0-1 label, seen
 /// through a logit.
@@ -51,13 +51,13 @@ impl Starter {
                 mu: Vec::new(),
                 log_sd: vec![(0.3 * spread(&self.y)).max(self.floor()).ln(); n],
                 log_w: vec![0.0; n],
-                share: nearest.iter().map(|own| f64::from(*own == k)).collect(),
+                share: nearest.iter().map(|expert| f64::from(*expert == k)).collect(),
             });
         }
-        for round in 0..ROUNDS {
+        for round in 0..EM_STEPS {
             let last = parts[experts - 1].share.clone();
             for part in &mut parts {
-                self.fit(part, &last, round + VARYING >= ROUNDS)?;
+                self.fit(part, &last, round + LAST_STEPS >= EM_STEPS)?;
             }
             self.share_out(&mut parts);
         }
@@ -116,7 +116,9 @@ impl Starter {
             }
         }
         let Some(gate) = gate else { return Some(()) };
-        let ratio = |(own, last): (&f64, &f64)| (own.max(LEAST) / last.max(LEAST)).ln();
+        let ratio = |(share, last): (&f64, &f64)| {
+            (share.max(SMALLEST_RESPONSIBILITY) / last.max(SMALLEST_RESPONSIBILITY)).ln()
+        };
         let logs: Vec<f64> = share.iter().zip(last).map(ratio).collect();
         gate.fit(&logs, |_| 1.0 / GATE_NOISE)?;
         *log_w = gate.values();

@@ -38,10 +38,10 @@ impl Starter {
             log_sd = noise.values();
         }
         for k in 0..self.posterior.model().experts() {
-            let mut own = self.smoother(Role::LogSd, k, q)?;
-            own.fit(&logs, |_| 1.0 / LOG_NOISE)?;
-            own.draw(normal)?;
-            self.put(Role::LogSd, k, own.theta(), q);
+            let mut smoother = self.smoother(Role::LogSd, k, q)?;
+            smoother.fit(&logs, |_| 1.0 / LOG_NOISE)?;
+            smoother.draw(normal)?;
+            self.put(Role::LogSd, k, smoother.theta(), q);
         }
         *q = collapsed.complete(&collapsed.shorten(q), normal)?;
         Some(())

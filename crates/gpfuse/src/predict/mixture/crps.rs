@@ -91,8 +91,8 @@ impl Mixture<'_> {
                 inv_sd: &parts.inv_sd[..i],
             };
             let distance = sums::pair_sum(self.level, before, self.mean[i], self.sd[i]);
-            let own = parts.weight[i] * self.sd[i] / std::f64::consts::PI.sqrt();
-            sum += parts.weight[i] * (distance + own);
+            let with_itself = parts.weight[i] * self.sd[i] / std::f64::consts::PI.sqrt();
+            sum += parts.weight[i] * (distance + with_itself);
         }
         sum
     }

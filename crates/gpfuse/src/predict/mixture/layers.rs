@@ -16,16 +16,16 @@ use super::sums::{self, Parts};
 
 /// Normal variables are taken to stay within this many standard deviations: beyond lies
 /// 4e-11 of the weight, and what it would add to a mean distance is 6e-12 of it.
-const REACH: f64 = 6.5;
+const FARTHEST_Z: f64 = 6.5;
 
 /// The part of the mean distance that the terms left out may add up to.
 const LEFT_OUT: f64 = 1e-11;
 
 /// Points of all grids together: more are not cheaper than other ways to a mean distance.
-const MOST: usize = 4096;
+const MOST_POINTS: usize = 4096;
 
 /// The points of a grid that would need more: enough for a figure or two.
-const ROUGH: usize = 512;
+const ROUGH_POINTS: usize = 512;
 
 /// The layers of a mixture: the narrowest standard deviation, and each layer's grid.
 #[derive(Debug, Clone)]
@@ -108,19 +108,21 @@ impl Mixture<'_> {
             Some(grid) => grid.count * end,
             None => usize::MAX / 1024,
         });
-        let enough = work.sum::<usize>() <= MOST * sorted.weight.len();
+        let enough = work.sum::<usize>() <= MOST_POINTS * sorted.weight.len();
         let rough = |l: usize| self.rough(sorted.parts(l));
         let grids = grids.into_iter().enumerate();
-        let cut = |g: Grid| Grid { count: if enough { g.count } else { g.count.min(ROUGH) }, ..g };
+        let cut =
+            |g: Grid| Grid { count: if enough { g.count } else { g.count.min(ROUGH_POINTS) }, ..g };
         let grids = grids.map(|(l, grid)| cut(grid.unwrap_or_else(|| rough(l)))).collect();
         Layers { narrowest, grids, enough }
     }
 
-    /// A grid of the right width with [`ROUGH`] points.
-    fn rough(&self, [own, below]: [Parts<'_>; 2]) -> Grid {
-        let ends = [own, below].map(|parts| sums::range(self.level, parts, -REACH, REACH));
+    /// A grid of the right width with [`ROUGH_POINTS`] points.
+    fn rough(&self, [within, below]: [Parts<'_>; 2]) -> Grid {
+        let ends =
+            [within, below].map(|parts| sums::range(self.level, parts, -FARTHEST_Z, FARTHEST_Z));
         let (low, high) = (ends[0][0].min(ends[1][0]), ends[0][1].max(ends[1][1]));
-        Grid { center: 0.5 * low + 0.5 * high, width: high - low, count: ROUGH }
+        Grid { center: 0.5 * low + 0.5 * high, width: high - low, count: ROUGH_POINTS }
     }
 
     /// The grid of a layer, of which less than `most` is left out.
@@ -139,10 +141,10 @@ impl Mixture<'_> {
         // a bound leaves out all phases.
         let left = |k: usize| {
             let t = 2.0 * PI * k as f64 / grid.width;
-            let [own, below] = parts.map(|parts| bound(self.level, parts, t));
-            grid.width / (PI * PI) * own * (own + 2.0 * below) / k as f64
+            let [within, below] = parts.map(|parts| bound(self.level, parts, t));
+            grid.width / (PI * PI) * within * (within + 2.0 * below) / k as f64
         };
-        let (mut low, mut high) = (0, MOST);
+        let (mut low, mut high) = (0, MOST_POINTS);
         if left(high) > most {
             return None;
         }
@@ -173,8 +175,9 @@ impl Spectrum {
         let none = |grid: &Grid| [Measure::none(grid), Measure::none(grid)];
         let mut mixed = Spectrum { layers: layers.grids.iter().map(none).collect() };
         for (share, one) in all {
-            for (sum, own) in mixed.layers.iter_mut().flatten().zip(one.layers.iter().flatten()) {
-                sum.add(share, own);
+            for (sum, measure) in mixed.layers.iter_mut().flatten().zip(one.layers.iter().flatten())
+            {
+                sum.add(share, measure);
             }
         }
         mixed
@@ -183,12 +186,12 @@ impl Spectrum {
     /// The mean distance of independent draws.
     pub(crate) fn distance(&self, other: &Spectrum, layers: &Layers) -> f64 {
         let both = self.layers.iter().zip(&other.layers).zip(&layers.grids);
-        let layer = |(([own, below], [others, others_below]), grid): (
+        let layer = |(([within, below], [others, others_below]), grid): (
             (&[Measure; 2], &[Measure; 2]),
             &Grid,
         )| {
-            own.distances(others, grid)
-                + own.distances(others_below, grid)
+            within.distances(others, grid)
+                + within.distances(others_below, grid)
                 + below.distances(others, grid)
         };
         both.map(layer).sum()

@@ -6,8 +6,8 @@
 
 use super::probit::{Node, Target, guess};
 use super::sums::Parts;
+use crate::math::ndtri;
 use crate::math::simd::{Level, vectorised};
-use crate::quantile::ndtri;
 
 /// Sums in single precision run in this many interleaved partial sums.
 const LANES: usize = 16;
@@ -16,7 +16,7 @@ const LANES: usize = 16;
 const BLOCK: usize = 64;
 
 /// Evaluations of one search; two or three are the rule.
-const MOST: usize = 12;
+const MOST_EVALUATIONS: usize = 12;
 
 /// Below this, tail probabilities underflow in single precision.
 const LEAST_TAIL: f64 = 1e-30;
@@ -45,7 +45,7 @@ impl Pilot {
             return None;
         }
         let (mut low, mut high) = target.cantelli();
-        for _ in 0..MOST {
+        for _ in 0..MOST_EVALUATIONS {
             let next = self.nodes.partition_point(|node| node.z < target.z);
             let (below, above) = (self.nodes[..next].last(), self.nodes.get(next));
             low = below.map_or(low, |node| low.max(node.y));
@@ -97,15 +97,15 @@ fn convert_kernel<const FMA: bool>(
     m: &mut [f32],
     r: &mut [f32],
 ) {
-    const FARTHEST: f64 = 1e15;
+    const LARGEST_RATIO: f64 = 1e15;
     let n = parts.weight.len();
     let (weights, means, inverses) = (parts.weight, &parts.mean[..n], &parts.inv_sd[..n]);
     let (w, m, r) = (&mut w[..n], &mut m[..n], &mut r[..n]);
     let inverse = 1.0 / sd;
     for i in 0..n {
         w[i] = weights[i] as f32;
-        m[i] = ((means[i] - mean) * inverse).clamp(-FARTHEST, FARTHEST) as f32;
-        r[i] = (inverses[i] * sd).clamp(1.0 / FARTHEST, FARTHEST) as f32;
+        m[i] = ((means[i] - mean) * inverse).clamp(-LARGEST_RATIO, LARGEST_RATIO) as f32;
+        r[i] = (inverses[i] * sd).clamp(1.0 / LARGEST_RATIO, LARGEST_RATIO) as f32;
     }
 }
 

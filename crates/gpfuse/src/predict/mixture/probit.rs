@@ -1,8 +1,8 @@
 //! The probit scale, on which quantiles are searched: `z = Phi^-1(F(y))`, a straight line in y
 //! for one component and close to one for the unimodal mixtures that predictions mostly are.
 
+use crate::math::ndtri;
 use crate::math::normal;
-use crate::quantile::ndtri;
 
 /// A probability as its smaller tail, which keeps probabilities near 1 exact.
 #[derive(Clone, Copy)]

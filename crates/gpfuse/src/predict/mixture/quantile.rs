@@ -14,7 +14,7 @@ use super::Mixture;
 use super::pilot::Pilot;
 use super::probit::{Node, Target, guess};
 use super::sums::{self, Local, Parts};
-use crate::quantile::ndtri;
+use crate::math::ndtri;
 
 /// From this many components on, a pilot is worth its price.
 const PILOT: usize = 256;

@@ -55,8 +55,8 @@ impl Measure {
         self.weight += share * other.weight;
         self.first += share * other.first;
         self.second += share * other.second;
-        for (own, other) in self.values.iter_mut().zip(&other.values) {
-            *own = [own[0] + share * other[0], own[1] + share * other[1]];
+        for (value, other) in self.values.iter_mut().zip(&other.values) {
+            *value = [value[0] + share * other[0], value[1] + share * other[1]];
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Parts<'a> {
 pub(super) const BLOCK: usize = 256;
 
 /// The same where several sums are made at once, whose terms then stay in registers.
-const SMALL: usize = 64;
+const SMALL_BLOCK: usize = 64;
 
 /// `each_block!(N, a = first, b = second; { body })` runs the body for block after block of some
 /// slices of one length: with arrays of N numbers, then with slices of what is left. Not a
@@ -87,9 +87,9 @@ pub(super) struct Local {
 
 #[inline(always)]
 fn point_kernel<const FMA: bool>(parts: Parts<'_>, y: f64, upper: bool) -> Local {
-    let (mut sums, mut terms) = ([[0.0; WIDTH]; 4], [[0.0; SMALL]; 4]);
+    let (mut sums, mut terms) = ([[0.0; WIDTH]; 4], [[0.0; SMALL_BLOCK]; 4]);
     let sign = if upper { -1.0 } else { 1.0 };
-    each_block!(SMALL, w = parts.weight, m = parts.mean, r = parts.inv_sd; {
+    each_block!(SMALL_BLOCK, w = parts.weight, m = parts.mean, r = parts.inv_sd; {
         let [tails, density, slope, curve] = terms.each_mut().map(|t| &mut t[..w.len()]);
         for i in 0..w.len() {
             let z = sign * (y - m[i]) * r[i];

@@ -1,6 +1,6 @@
 //! One transition of the chains' sampler with nothing adapted, for tests of the sampler itself.
 //!
-//! A chain that adapts is no Markov chain, and what it leaves unchanged cannot be asked. A kernel
+//! A chain that adapts is no Markov chain, and what it leaves unchanged cannot be asked. A transition
 //! has a step size and a scale per parameter that do not depend on where it is, so that it must
 //! leave its density unchanged exactly, whatever these are.
 
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 
 /// The transition of NUTS or HMC with a fixed step size and a fixed diagonal mass matrix.
 #[derive(Debug, Clone)]
-pub struct Kernel {
+pub struct Transition {
     nuts: DiagNutsSettings,
     length: Length,
     /// One per parameter; none where all are 1.
@@ -51,18 +51,18 @@ impl<D: Density> Answer for Scaled<'_, D> {
     }
 }
 
-impl Kernel {
+impl Transition {
     /// NUTS: trajectories of at most `2^max_depth - 1` leapfrog steps.
-    pub fn nuts(step_size: f64, max_depth: usize) -> Result<Kernel> {
-        Kernel::new(step_size, max_depth, false)
+    pub fn nuts(step_size: f64, max_depth: usize) -> Result<Transition> {
+        Transition::new(step_size, max_depth, false)
     }
 
     /// HMC: trajectories of exactly `2^depth - 1` leapfrog steps.
-    pub fn hmc(step_size: f64, depth: usize) -> Result<Kernel> {
-        Kernel::new(step_size, depth, true)
+    pub fn hmc(step_size: f64, depth: usize) -> Result<Transition> {
+        Transition::new(step_size, depth, true)
     }
 
-    fn new(step_size: f64, max_depth: usize, fixed: bool) -> Result<Kernel> {
+    fn new(step_size: f64, max_depth: usize, fixed: bool) -> Result<Transition> {
         within("depth", max_depth, 1, 20)?;
         if !(step_size > 0.0 && step_size.is_finite()) {
             return Err(Error::setting("step_size", format!("{step_size} must be positive")));
@@ -72,19 +72,19 @@ impl Kernel {
         let steps = &mut nuts.adapt_options.step_size_settings;
         steps.adapt_options.method = StepSizeAdaptMethod::Fixed(step_size);
         steps.jitter = None;
-        Ok(Kernel { nuts, length, scales: None })
+        Ok(Transition { nuts, length, scales: None })
     }
 
     /// The same with a scale for each parameter, by which its step is multiplied.
     ///
     /// # Errors
     /// If one is not between 1e-9 and 1e9, beyond which nuts-rs would change it.
-    pub fn scaled(self, scales: Vec<f64>) -> Result<Kernel> {
+    pub fn scaled(self, scales: Vec<f64>) -> Result<Transition> {
         if let Some(i) = scales.iter().position(|s| !(1e-9..=1e9).contains(s)) {
             let problem = format!("{} of parameter {}: use 1e-9 to 1e9", scales[i], i + 1);
             return Err(Error::setting("scales", problem));
         }
-        Ok(Kernel { scales: Some(scales), ..self })
+        Ok(Transition { scales: Some(scales), ..self })
     }
 
     /// One transition from `q`.
@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// From any start, the points where the density is asked are those of the leapfrog integrator
-    /// with the step size and scales of the kernel: the mass matrix is the same everywhere.
+    /// with the step size and scales of the transition: the mass matrix is the same everywhere.
     #[test]
     fn the_mass_matrix_does_not_depend_on_the_start() {
         let starts = [[0.3, -2.0, 5.0], [100.0, 1e-3, -7.0], [1e-6, 1e-6, 1e-6]];
@@ -175,10 +175,10 @@ mod tests {
         for (number, start) in starts.iter().enumerate() {
             for scales in &cases {
                 let eps = 0.2;
-                let kernel = Kernel::hmc(eps, 3).unwrap().scaled(scales.clone()).unwrap();
+                let transition = Transition::hmc(eps, 3).unwrap().scaled(scales.clone()).unwrap();
                 let mut rng = stream(1, Purpose::Chain, number as u64);
                 let mut density = Wavy::default();
-                let (end, stat) = kernel.step(&mut density, start, &mut rng).unwrap();
+                let (end, stat) = transition.step(&mut density, start, &mut rng).unwrap();
                 assert_eq!((stat.steps, stat.step_size, stat.saturated), (7, eps, false));
                 let asked = density.asked;
                 assert_eq!(asked.len(), 1 + 7);
@@ -209,10 +209,10 @@ mod tests {
 
     #[test]
     fn bad_settings_are_refused() {
-        assert!(Kernel::nuts(0.0, 3).is_err() && Kernel::nuts(f64::NAN, 3).is_err());
-        assert!(Kernel::hmc(0.1, 0).is_err());
-        assert!(Kernel::nuts(0.1, 3).unwrap().scaled(vec![0.0]).is_err());
-        let short = Kernel::nuts(0.1, 3).unwrap().scaled(vec![1.0]).unwrap();
+        assert!(Transition::nuts(0.0, 3).is_err() && Transition::nuts(f64::NAN, 3).is_err());
+        assert!(Transition::hmc(0.1, 0).is_err());
+        assert!(Transition::nuts(0.1, 3).unwrap().scaled(vec![0.0]).is_err());
+        let short = Transition::nuts(0.1, 3).unwrap().scaled(vec![1.0]).unwrap();
         let mut rng = stream(1, Purpose::Chain, 0);
         assert!(short.step(&mut Wavy::default(), &[0.0; 3], &mut rng).is_err());
     }

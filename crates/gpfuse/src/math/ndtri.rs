@@ -23,7 +23,7 @@ pub fn ndtri(p: f64) -> f64 {
         return f64::INFINITY.copysign(q);
     }
     let r = (-libm::log(tail)).sqrt();
-    let z = if r <= 5.0 { ratio(&MIDDLE, r - 1.6) } else { ratio(&FAR, r - 5.0) };
+    let z = if r <= 5.0 { ratio(&MIDDLE, r - 1.6) } else { ratio(&OUTER, r - 5.0) };
     z.copysign(q)
 }
 
@@ -83,7 +83,7 @@ const MIDDLE: Rational = [
     ],
 ];
 
-const FAR: Rational = [
+const OUTER: Rational = [
     [
         6.657_904_643_501_103,
         5.463_784_911_164_114,
