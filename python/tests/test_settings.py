@@ -70,7 +70,7 @@ def fitted(model: Any, inputs: int, **more: Any) -> list[str]:
         (gf.HetGP, {"size": 5, "frequencies": 5}, 1, "`size`: is for the hilbert basis"),
         (gf.HetGP, {"scheme": "quasi", "basis": "hilbert"}, 1, "`scheme`: is for the rff basis"),
         (gf.HetGP, {"box": 3.0, "frequencies": 5}, 1, "`box`: is for the hilbert basis"),
-        (gf.BHS, {"along": 1, "experts": 2}, 2, "`along`: is for experts that are contiguous"),
+        (gf.BHS, {"along": 1, "experts": 2}, 2, "`along`: is for the partition contiguous"),
         (gf.BHS, {"along": 1, "experts": 2, "partition": "contiguous"}, 2, None),
     ],
 )
