@@ -64,5 +64,8 @@ def _entry(setting: dict[str, Any]) -> str:
     words = setting["help"]
     if setting["unless_given"]:
         words = f"{words} If not given: {setting['unless_given']}."
-    lines = textwrap.wrap(words, 88, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    indent = " " * 8
+    lines = textwrap.wrap(
+        words, 96, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
     return "\n".join([f"{setting['name']} : {kind}", *lines])

@@ -70,7 +70,7 @@ def fitted(model: Any, inputs: int, **more: Any) -> list[str]:
         (gf.HetGP, {"size": 5, "frequencies": 5}, 1, "`size`: is for the hilbert basis"),
         (gf.HetGP, {"scheme": "quasi", "basis": "hilbert"}, 1, "`scheme`: is for the rff basis"),
         (gf.HetGP, {"box": 3.0, "frequencies": 5}, 1, "`box`: is for the hilbert basis"),
-        (gf.BHS, {"along": 1, "experts": 2}, 2, "`along`: is for experts that are contiguous"),
+        (gf.BHS, {"along": 1, "experts": 2}, 2, "`along`: is for the partition contiguous"),
         (gf.BHS, {"along": 1, "experts": 2, "partition": "contiguous"}, 2, None),
     ],
 )
@@ -118,7 +118,7 @@ def test_advice_is_in_the_words_of_python() -> None:
     assert any("(chains=4)" in words for words in one.diagnostics_["warnings"])
     mode = gf.HetGP(**(SHORT | {"sampler": "map"})).fit(data.X, data.y)
     assert any('Use a sampler (sampler="nuts")' in w for w in mode.diagnostics_["warnings"])
-    with pytest.warns(UserWarning, match=r'larger box \(box=4.0\) or on another basis \(basis="rff"\)'):
+    with pytest.warns(UserWarning, match=r'box \(box=4.0\) or on another basis \(basis="rff"\)'):
         one.predict([[99.0]])
     for words in (*one.diagnostics_["warnings"], *mode.diagnostics_["warnings"]):
         assert "--" not in words

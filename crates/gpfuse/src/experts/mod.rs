@@ -24,7 +24,7 @@ settings! {
         /// (random), by clusters (kmeans) or by stretches along an input (contiguous, see `along`),
         /// or the same rows with other kernels (kernels) or inputs (inputs, see `expert_inputs`).
         partition: Partition = Partition::Random, rare(Experts).only(Only::Methods(STACKED));
-        /// Input that contiguous stretches follow, which it asks for.
+        /// Input that contiguous stretches follow; for the program, giving it asks for them.
         along: usize = 0,
             rare(Experts).value("COLUMN").form(Form::Input).unless_given("the first")
                 .only(Only::Partition(Partition::Contiguous));
@@ -41,11 +41,11 @@ settings! {
         /// (as in the paper).
         objective: Objective = Objective::Map,
             rare(Experts).named("expert_objective").only(Only::Methods(STACKED));
-        /// Inputs of one expert, for each expert; it asks for experts that differ in them. For the
-        /// program, names separated by commas, once for each expert.
+        /// Inputs of one expert, for each expert. For the program, names separated by commas, once for
+        /// each expert, which ask for experts that differ in them.
         inputs: Vec<Vec<usize>> = Vec::new(),
             rare(Experts).named("expert_inputs").value("COLUMNS").unless_given("all")
-                .only(Only::Partition(Partition::Inputs));
+                .only(Only::Methods(STACKED));
     }
 }
 

@@ -46,7 +46,7 @@ impl Unused {
                 basis => format!("is for the {} basis, not for {}", word(of), word(basis)),
             },
             Only::Partition(of) if super::STACKED.contains(&self.method) => {
-                format!("is for experts that are {}", word(of))
+                format!("is for the partition {}", word(of))
             }
             _ => format!("is not for {}", self.method),
         };
@@ -264,7 +264,8 @@ impl FitSettings {
                 }
                 _ => setting.value_in(self),
             };
-            if works && !asks && !value.is_null() {
+            let none = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+            if works && !asks && !none {
                 out.push((setting, value));
             }
         }
