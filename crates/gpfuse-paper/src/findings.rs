@@ -77,11 +77,13 @@ struct Scores {
     /// Mean NLPD, over seeds.
     cells: Cells,
     ratio: f64,
-    /// The size at which the number of experts varies, and these numbers.
+    /// The size at which the number of experts varies.
     size: usize,
+    /// The numbers of experts at that size.
     experts: Vec<usize>,
-    /// The number of experts at which the size varies, and these sizes.
+    /// The number of experts at which the size varies.
     fixed: usize,
+    /// The sizes with that number of experts.
     sizes: Vec<usize>,
 }
 

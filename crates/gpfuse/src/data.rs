@@ -121,11 +121,6 @@ impl Data {
         Data { assignment: Some(assignment), ..self }
     }
 
-    /// The same rows without what experts made elsewhere say.
-    pub fn without_experts(self) -> Data {
-        Data { experts: Vec::new(), predictions: None, ..self }
-    }
-
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.x.len() / self.inputs.len()

@@ -14,8 +14,9 @@ use crate::args::DemoArgs;
 use crate::print;
 use crate::progress::cancelled;
 
-/// Rows simulated, and every which one of them is kept for testing.
+/// Rows simulated.
 const ROWS: usize = 600;
+/// Of so many rows, one is kept for testing.
 const TEST_EVERY: usize = 4;
 
 /// Experts of each method but het.

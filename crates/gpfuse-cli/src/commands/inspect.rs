@@ -141,44 +141,12 @@ fn basis(model: &Model) -> String {
     }
 }
 
-/// Posterior mean and 90 % interval of variances and lengthscales, over all GPs of a bank, in
-/// scaled units: a label does not always mean the same expert.
+/// Posterior mean and 90 % interval of each hyperparameter.
 fn hyperparameters(fitted: &Fitted) -> Vec<Vec<String>> {
     let head = ["hyperparameter (scaled units)", "mean", "5 %", "95 %"];
-    let mut rows = vec![head.map(String::from).to_vec()];
-    let draws = &fitted.draws;
-    for part in fitted.model.layout().parts.iter().filter(|p| p.kind != Kind::Theta) {
-        // The experts of a scale are given: each is known by its label.
-        let each = part.kind == Kind::Scale;
-        for i in 0..if each { part.count } else { part.width } {
-            let of_draw = |q: &[f64]| {
-                let places = (0..part.count).map(|k| part.offset + k * part.width + i);
-                let places: Vec<usize> =
-                    if each { vec![part.offset + i] } else { places.collect() };
-                places.iter().map(|at| part.kind.natural(q[*at])).collect::<Vec<f64>>()
-            };
-            let mut values: Vec<f64> = draws.iter().flat_map(of_draw).collect();
-            let s = match draws.weights() {
-                None => Summary::of(&mut values, 0.9),
-                Some(chains) => {
-                    let each = values.len() / chains.len();
-                    let weights: Vec<f64> = chains.iter().flat_map(|w| vec![*w; each]).collect();
-                    Summary::weighted(&values, &weights, 0.9)
-                }
-            };
-            let name = match part.kind {
-                Kind::Ell => format!("{} of `{}`", part.name, fitted.inputs()[i]),
-                Kind::Scale => match &fitted.experts {
-                    Experts::Named(names) => format!("{} of `{}`", part.name, names[i]),
-                    _ => format!("{} of expert {}", part.name, i + 1),
-                },
-                _ => part.name.clone(),
-            };
-            rows.push([s.mean, s.low, s.high].iter().fold(vec![name], |mut row, v| {
-                row.push(format!("{v:.3}"));
-                row
-            }));
-        }
-    }
-    rows
+    let found = fitted.hyperparameters(0.9, |name| format!("`{name}`")).into_iter();
+    let row = |(name, s): (String, Summary)| {
+        [vec![name], [s.mean, s.low, s.high].map(|v| format!("{v:.3}")).to_vec()].concat()
+    };
+    [head.map(String::from).to_vec()].into_iter().chain(found.map(row)).collect()
 }

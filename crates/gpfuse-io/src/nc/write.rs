@@ -15,6 +15,7 @@ use crate::words::{first_line, show_path};
 const UNCOMPRESSED_BYTES: usize = 8 << 10;
 /// At most this many bytes in a chunk, the unit that readers decompress.
 const LARGEST_CHUNK: usize = 1 << 20;
+/// The level of compression.
 const LEVEL: u8 = 4;
 /// The format keeps an attribute, its name included, in a message of less than 64 KiB.
 const LARGEST_ATTRIBUTE: usize = 60 << 10;

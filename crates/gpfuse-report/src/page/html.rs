@@ -6,9 +6,10 @@ use crate::figure::{Scene, escaped, inline};
 const STYLE: &str = include_str!("web/page.css");
 const SCRIPT: &str = include_str!("web/page.js");
 
-/// The SHA-256 of the style and of the script, by which the browser knows them: no other style and
-/// no other script is used or run, whatever a column of a table is called.
+/// The SHA-256 of the style, by which the browser knows it: no other style is used, whatever a column
+/// of a table is called.
 const STYLE_HASH: &str = "qaBJuEYYQcHgnfkvfJxkbmvsNqowOHu2Nix0pQDGX7Y=";
+/// The same for the script: no other is run.
 const SCRIPT_HASH: &str = "TrcMnCa6QJrOhlGU00mtoYOthh9KmQrrbw1moOG0A+Q=";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

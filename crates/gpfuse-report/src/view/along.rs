@@ -10,11 +10,13 @@ use crate::figure::{Band, Effect, Effects, quantile};
 
 /// The most inputs that have a panel.
 const PANELS: usize = 9;
-/// Places along a slice and along a partial effect.
+/// Places along a slice.
 const SLICE: usize = 60;
+/// Places along a partial effect.
 const PARTIAL: usize = 20;
-/// Data rows that a partial effect is averaged over, and draws that its interval is of.
+/// Data rows that a partial effect is averaged over.
 const ROWS: usize = 40;
+/// Draws that the interval of a partial effect is made from.
 const DRAWS: usize = 60;
 
 /// The range of input `i` in equal steps.

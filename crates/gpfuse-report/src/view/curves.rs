@@ -16,8 +16,9 @@ const POINTS: usize = 200;
 pub(super) const LEVEL: f64 = 0.9;
 /// Draws shown of each expert.
 const SHOWN: usize = 8;
-/// Cells of the density, along both axes, and draws that it is averaged over.
+/// Cells of the density along both axes.
 const CELLS: (usize, usize) = (160, 120);
+/// Draws that the density is averaged over.
 const HEAT_DRAWS: usize = 400;
 
 /// Places along the input, and what given experts say there.

@@ -92,8 +92,9 @@ pub(super) struct Work {
     factor: Vec<f64>,
     /// Its values at the anchors; or the adjoint of theta.
     value: Vec<f64>,
-    /// One column of the adjoint of K, and squared distances.
+    /// One column of the adjoint of K.
     column: Vec<f64>,
+    /// Squared distances to one anchor.
     distance: Vec<f64>,
     /// Derivatives with respect to the log lengthscales, by anchor, (inputs, anchors).
     moment: Vec<f64>,

@@ -13,8 +13,9 @@ pub(super) struct Pareto {
 const GRID: usize = 30;
 /// The spread of the prior of b, in quartiles.
 const PRIOR_SPREAD: f64 = 3.0;
-/// How many observations the weak prior of the shape is worth, and where it stands.
+/// How many observations the weak prior of the shape is worth.
 const PRIOR_WORTH: f64 = 10.0;
+/// The shape that this prior expects.
 const PRIOR_SHAPE: f64 = 0.5;
 
 impl Pareto {

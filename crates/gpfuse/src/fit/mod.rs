@@ -4,6 +4,7 @@
 mod domain;
 mod draws;
 mod fitted;
+mod hyperparameters;
 mod prediction;
 mod settings;
 mod stacking;

@@ -25,8 +25,9 @@ pub(crate) struct Trained {
     scaler: Scaler,
     /// The scaled inputs of all training rows: the region that the weights are meant for.
     region: Vec<f64>,
-    /// The scaled inputs and targets of the stacking rows.
+    /// The scaled inputs of the stacking rows.
     x: Vec<f64>,
+    /// Their scaled targets.
     y: Vec<f64>,
 }
 

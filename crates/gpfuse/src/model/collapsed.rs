@@ -61,11 +61,13 @@ pub struct Collapsed {
     /// Where its coefficients are in the full vector.
     hole: Range<usize>,
     regression: Regression,
-    /// The full vector and its gradient.
+    /// The full vector.
     q: Vec<f64>,
+    /// Its gradient.
     grad: Vec<f64>,
-    /// The shares `c_k`, (blocks, experts), and the weights `r_k` of one block.
+    /// The shares `c_k`, (blocks, experts).
     share: Vec<Lanes>,
+    /// The weights `r_k` of one block, (experts).
     weight: Vec<Lanes>,
     /// The determinant's derivatives with respect to `a_k`, (blocks, experts).
     by_row: Vec<Lanes>,

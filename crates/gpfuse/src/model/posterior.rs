@@ -51,11 +51,6 @@ impl Observed {
         Observed { given: Some(given), ..self }
     }
 
-    /// The targets, row after row.
-    pub fn targets(&self) -> Vec<f64> {
-        (0..self.rows.len()).map(|r| self.y[r / ROWS][r % ROWS]).collect()
-    }
-
     /// The predictions of given experts.
     pub(super) fn given(&self) -> Option<&Given> {
         self.given.as_ref()

@@ -28,8 +28,9 @@ pub(super) struct Watch {
     spent: Mutex<f64>,
     finished: AtomicUsize,
     all: usize,
-    /// Whether lines must tell the data and the seeds of cells apart.
+    /// Whether lines must tell the data of cells apart.
     several_data: bool,
+    /// Whether lines must tell the seeds of cells apart.
     several_seeds: bool,
 }
 

@@ -40,8 +40,9 @@ impl Covered {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Sets {
     pub(super) done: Vec<Covered>,
-    /// How many failed, and what the first of them said.
+    /// How many failed.
     pub(super) failed: usize,
+    /// The error of the first that failed.
     pub(super) why: Option<String>,
 }
 

@@ -22,11 +22,13 @@ pub(super) struct Outcome {
     pub(super) method: Method,
     pub(super) split: usize,
     pub(super) seed: u64,
-    /// The test score and its Monte Carlo error.
+    /// The test score.
     pub(super) nlpd: f64,
+    /// Its Monte Carlo error.
     pub(super) mcse: f64,
-    /// The worst of all quantities that do not depend on labels; NaN where one of them has none.
+    /// The worst R-hat of the quantities that do not depend on labels; NaN where one has none.
     pub(super) rhat_max: f64,
+    /// The smallest of their effective sample sizes; NaN where one has none.
     pub(super) ess_min: f64,
     pub(super) divergences: f64,
     pub(super) ebfmi_min: f64,

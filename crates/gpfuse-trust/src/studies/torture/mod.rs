@@ -32,12 +32,14 @@ pub(super) const STUDY: Study = Study {
     figures: crate::study::none,
 };
 
-/// At least these parts of what is tried must be tested, so that no law is kept by testing nothing:
-/// of the models fitted (about two in three are), of the points finite (more than 99 in 100), of the
-/// gradients compared (six in seven) and of the rows predicted (more than 99 in 100).
+/// The least part of the models that must be fitted, so that no law is kept by testing nothing: about
+/// two in three are.
 const FITTED: f64 = 0.6;
+/// The least part of the points where the density must be finite: at more than 99 in 100 it is.
 const FINITE: f64 = 0.98;
+/// The least part of the gradients that must be compared: six in seven are.
 const COMPARED: f64 = 0.8;
+/// The least part of the rows that must be predicted: more than 99 in 100 are.
 const PREDICTED: f64 = 0.98;
 
 /// Nothing takes longer than this on an idle machine.

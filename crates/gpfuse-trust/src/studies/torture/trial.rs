@@ -50,20 +50,23 @@ pub(super) struct Trial {
     pub(super) refused: Option<&'static str>,
     /// What it says.
     pub(super) why: String,
-    /// Densities evaluated, and those that were not finite.
+    /// Densities evaluated.
     pub(super) points: usize,
+    /// Densities that were not finite.
     pub(super) not_finite: usize,
-    /// Gradients that agree with differences, those that do not, and those of which differences say
-    /// nothing.
+    /// Gradients that agree with differences.
     pub(super) agree: usize,
+    /// Gradients that do not agree with differences.
     pub(super) differ: usize,
+    /// Gradients of which differences tell nothing.
     pub(super) unresolved: usize,
-    /// Predictive densities, and how many were refused far from the table.
+    /// Predictive densities.
     pub(super) predicted: usize,
+    /// Predictions that were refused far from the table.
     pub(super) unpredicted: usize,
-    /// How many were refused at rows of the table with an error about the range of numbers, and what
-    /// the first said.
+    /// Predictions that were refused at rows of the table with an error about the range of numbers.
     pub(super) out_of_range: usize,
+    /// The first of these errors.
     pub(super) range: Option<String>,
     pub(super) seconds: f64,
     pub(super) broken: Vec<(Law, String)>,

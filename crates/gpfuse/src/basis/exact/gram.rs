@@ -102,7 +102,7 @@ vectorised! {
 
 /// With `z_i = ((x_bi - x_ai) / ell_i)^2` and `r2 = sum_i z_i`, `dk / d log ell_i = -2 k' z_i`.
 /// The slope `k' = dk / d r2` comes from k itself by a factor without an exponential: see
-/// [`Kernel::covariance_slope`].
+/// [`Kernel::covariance_by`].
 #[inline(always)]
 fn stretch_kernel<const FMA: bool>(
     kernel: Kernel,

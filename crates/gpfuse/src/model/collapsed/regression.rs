@@ -40,7 +40,7 @@ pub(in crate::model) struct Regression {
     stride: usize,
     /// F by column, its last rows zero.
     pub(in crate::model) columns: Vec<f64>,
-    /// z, its last numbers zero.
+    /// The targets z, the last numbers zero.
     pub(in crate::model) target: Vec<f64>,
     /// The derivatives of `-log(det A) / 2` with respect to F.
     pub(in crate::model) adjoint: Vec<f64>,
@@ -48,11 +48,13 @@ pub(in crate::model) struct Regression {
     pub(in crate::model) theta: Vec<f64>,
     /// A or C, and then its L; of either only the lower triangle.
     factor: Vec<f64>,
-    /// `L^-1` and `F L^-T`.
+    /// `L^-1`.
     half: Vec<f64>,
+    /// `F L^-T`.
     whitened: Vec<f64>,
-    /// One number per row: the target, and a residual.
+    /// The target, one number per row.
     wanted: Vec<f64>,
+    /// A residual, one number per row.
     residual: Vec<f64>,
     /// One number per row or column of the factor.
     step: Vec<f64>,

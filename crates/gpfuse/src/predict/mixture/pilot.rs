@@ -23,7 +23,7 @@ const LEAST_TAIL: f64 = 1e-30;
 
 pub(super) struct Pilot {
     level: Level,
-    /// Weights, means, inverse standard deviations: padded by components without weight.
+    /// Weights; components without weight fill the last block.
     weight: Vec<f32>,
     mean: Vec<f32>,
     inv_sd: Vec<f32>,

@@ -6,12 +6,13 @@ use crate::math::{WIDTH, exp, fma, total};
 
 /// What the components are, taken together.
 pub(super) struct Prepared {
-    /// The largest log weight, and the sum of all weights relative to it; NaN or infinite if
-    /// the weights are no weights.
+    /// The largest log weight; NaN or infinite if the weights are no weights.
     pub(super) largest: f64,
+    /// The sum of all weights relative to the largest; NaN if the weights are no weights.
     pub(super) total: f64,
-    /// Whether every mean and every standard deviation is in range.
+    /// Whether every mean is in range.
     pub(super) means_fit: bool,
+    /// Whether every standard deviation is in range.
     pub(super) sds_fit: bool,
     pub(super) mean: f64,
     pub(super) variance: f64,
