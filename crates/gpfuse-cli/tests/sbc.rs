@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 use common::Place;
 
 /// A study whose simulations take a few milliseconds.
-const TINY: &str =
-    "sbc --n 6 --size 3 --frequencies 3 --warmup 20 --draws 19 --thin 1 --max-depth 3 --out s";
+const TINY: &str = "sbc --n 6 --size 3 --warmup 20 --draws 19 --thin 1 --max-depth 3 --out s";
 
 /// The lines of the ledger without their seconds, in the order of the simulations.
 fn rows(place: &Place) -> Vec<(u64, Vec<String>)> {

@@ -51,6 +51,17 @@ fn weights_go_to_the_better_expert_under_its_name() {
     }
 }
 
+/// The table is opened once, so that a pipe gives the same bytes as a file.
+#[test]
+fn a_pipe_is_as_good_as_a_file() {
+    let place = place();
+    stack(&place, "--out file.nc");
+    let args = format!("stack - --target y {SMALL_FIT} --out pipe.nc");
+    let run = place.fed(&args, &place.text("p.csv"));
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert_eq!(place.read("pipe.nc"), place.read("file.nc"));
+}
+
 #[test]
 fn equal_and_constant_experts_are_no_trouble() {
     let place = place();

@@ -45,9 +45,11 @@ fn missing_files_and_columns() {
     place.refused("fit d.csv --target y --inputs x,y", 1, &["column `y`", "take it out"]);
     place.refused("fit d.csv --target y --inputs x,x", 1, &["column `x` stands twice"]);
     place.refused("fit d.csv --target y --inputs x,,", 1, &["--inputs has an empty name"]);
-    place.refused("fit - --target y", 1, &["standard input", "--inputs"]);
-    let run = place.fed("fit - --target y --inputs x", "x,y\n1,a\n");
-    check_refusal("fit -", &run, 1, &["`standard input`, row 1 (line 2), column `y`"]);
+    place.refused("fit - --target y", 1, &["`standard input`: is empty"]);
+    for flags in ["", " --inputs x"] {
+        let run = place.fed(&format!("fit - --target y{flags}"), "x,y\n1,a\n");
+        check_refusal("fit -", &run, 1, &["`standard input`, row 1 (line 2), column `y`"]);
+    }
     assert_eq!(place.files(), ["d.csv"]);
 }
 

@@ -30,7 +30,7 @@ fn fit_and_predict_is_short_and_prints_intervals() {
     let (train, new) = (folder.join("train.csv"), folder.join("new.csv"));
     let row = |i: i32| {
         let x = f64::from(i) / 10.0;
-        format!("{x},{}\n", x.sin() + 0.1 * (7.0 * f64::from(i)).cos())
+        format!("{x},{}\n", x.sin() + 0.1 * (1.7 * f64::from(i * i)).cos())
     };
     std::fs::write(&train, format!("x,y\n{}", (0..40).map(row).collect::<String>())).unwrap();
     std::fs::write(&new, "x\n1.05\n2.55\n").unwrap();

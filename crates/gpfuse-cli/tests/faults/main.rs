@@ -26,8 +26,7 @@ use common::Place;
 const FIT: &str = "fit d.csv --target y --warmup 50 --draws 50 --chains 2 --size 8 --max-depth 4";
 
 /// A calibration study of a few milliseconds for each simulation.
-const SBC: &str =
-    "sbc --n 6 --size 3 --frequencies 3 --warmup 20 --draws 19 --thin 1 --max-depth 3 --sims 6";
+const SBC: &str = "sbc --n 6 --size 3 --warmup 20 --draws 19 --thin 1 --max-depth 3 --sims 6";
 
 /// A sweep of eight cells, a few hundredths of a second each.
 const SWEEP: &str = r#"
