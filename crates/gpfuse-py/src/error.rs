@@ -18,7 +18,7 @@ pub(crate) fn of(error: Error) -> PyErr {
     }
 }
 
-/// Trouble with a model file: a missing one is told from a bad one.
+/// Errors of a model file: a missing one is told from a bad one.
 pub(crate) fn of_file(error: ModelFileError) -> PyErr {
     let words = error.to_string();
     match words.contains("no such model file") {
