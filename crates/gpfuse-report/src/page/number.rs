@@ -40,7 +40,7 @@ pub(super) fn measured(value: f64, by: Option<f64>) -> String {
 }
 
 /// `1 row`, `2 rows`.
-pub(super) fn count(n: usize, what: &str) -> String {
+pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
