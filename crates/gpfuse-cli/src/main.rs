@@ -47,7 +47,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
     if shown {
-        // A reader that has left is no error.
+        // It is no error if nobody reads the output any more.
         let _ = error.print();
     } else {
         print::note(&format!("gpfuse: {}", one_line(&error.render().to_string())));

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use gpfuse::diagnose::{ChainWeights, Diagnostics};
 use gpfuse::metrics::{LEVELS, Score, Scores};
 use gpfuse::settings::{Message, Style};
+pub(crate) use gpfuse_report::page::number::count;
 use serde::Serialize;
 
 /// Print lines to standard output; a reader that has left is no error.
@@ -64,11 +65,6 @@ pub(crate) fn seconds(seconds: f64) -> String {
 /// An error with its first significant digit, or a dash.
 pub(crate) fn error(error: Option<f64>) -> String {
     error.filter(|e| e.is_finite()).map_or("-".into(), |e| fixed(e, decimals(e)))
-}
-
-/// `1 row`, `2 rows`.
-pub(crate) fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Left-aligned first column, the others right-aligned, two spaces between.

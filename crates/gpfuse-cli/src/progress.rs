@@ -18,12 +18,12 @@ pub(crate) fn listen() -> anyhow::Result<()> {
     listen_for("the draws so far")
 }
 
-/// The same, with what is kept.
+/// The same, where the message says what is kept.
 pub(crate) fn listen_for(kept: &str) -> anyhow::Result<()> {
     listen_saying(format!("stopping: keeping {kept} (Ctrl-C again to drop them)"))
 }
 
-/// The same, with what is said.
+/// The same, with a message of its own.
 pub(crate) fn listen_saying(words: String) -> anyhow::Result<()> {
     static ONCE: OnceLock<Result<(), String>> = OnceLock::new();
     let outcome = ONCE.get_or_init(|| {
@@ -119,7 +119,7 @@ impl Monitor for Bars<'_> {
         if !self.visible {
             return;
         }
-        // All at once, so that they stand in order; a chain that waits shows no draws.
+        // All bars are made at once, so that they stand in order; a waiting chain shows no draws.
         let bars = self.chains.get_or_init(|| {
             let of_chain = |chain: usize| {
                 let line = "[{bar:20}] {pos}/{len} {msg}";
@@ -129,7 +129,7 @@ impl Monitor for Bars<'_> {
         });
         let Some(bar) = bars.get(p.chain) else { return };
         if p.done == 1 {
-            // Its time counts from here, not from when it began to wait.
+            // Its time counts from here, without the time that it waited.
             bar.reset_eta();
         }
         let phase = if p.warming_up { "warm-up" } else { "drawing" };

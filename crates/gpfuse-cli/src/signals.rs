@@ -17,7 +17,7 @@ pub(crate) fn settle() {
     for signal in STOP.into_iter().filter(|s| ignored >> (*s as u32 - 1) & 1 == 1) {
         blocked.add(signal);
     }
-    // Without it, all is as it was before.
+    // A failure changes nothing: the signals then act as they did before.
     let _ = blocked.thread_block();
 }
 

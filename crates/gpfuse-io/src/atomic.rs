@@ -87,7 +87,7 @@ fn temporary(at: &Path) -> io::Result<File> {
 
 enum Out {
     Temporary(NamedTempFile<File>),
-    // A device or pipe: a rename would replace it by a plain file.
+    // Whether it is a device or a pipe, which a rename would replace by a plain file.
     Direct(File),
 }
 

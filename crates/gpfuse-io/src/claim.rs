@@ -56,7 +56,7 @@ pub(crate) fn claim(folder: &Path) -> Result<File, ClaimError> {
     }
 }
 
-/// Why one try came to nothing.
+/// Why one try failed.
 struct Refusal {
     error: ClaimError,
     /// Whether it can be the work of a writer that ends meanwhile, and removes the folder.
@@ -78,7 +78,7 @@ fn attempt(folder: &Path) -> Result<File, Refusal> {
     let no_lock = |cause: &str| ClaimError::NoLock { path: name(), cause: cause.into() };
     let lasting = |error| Refusal { error, passing: false };
     match file.try_lock() {
-        // Another than the locked file is there, or none, where a writer ended in between.
+        // Another file than the locked one is there, or none: a writer ended in between.
         Ok(()) if !is_at(&file, &path) => {
             let error = no_lock("its lock is another file whenever it is looked at");
             Err(Refusal { error, passing: true })
@@ -89,7 +89,7 @@ fn attempt(folder: &Path) -> Result<File, Refusal> {
     }
 }
 
-/// What is said of a folder that goes away, or goes and comes, while it is made or opened.
+/// The error for a folder that is removed, or removed and made again, while it is opened.
 fn passing(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::AlreadyExists)
 }
@@ -124,7 +124,7 @@ pub(crate) fn remove_leftovers(folder: &Path) {
         if let Ok(file) = File::open(&path)
             && file.try_lock_shared().is_ok()
         {
-            // Only room is lost if it stays.
+            // If it stays, it only takes room.
             let _ = fs::remove_file(&path);
         }
     }

@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
 
 /// The fit in a tree, or what is wrong with it in one line.
 pub fn read(tree: &Tree) -> Result<Fitted, String> {
-    // Texts of the file may stand in it.
+    // It may hold texts from the file, which may have line breaks.
     assemble(tree).map_err(|problem| in_one_line(&problem))
 }
 

@@ -16,7 +16,7 @@ pub struct Contrast {
     pub p: Option<f64>,
 }
 
-/// Below this probability a contrast is surely above zero; above one less it, surely below.
+/// A contrast is surely above zero where p is below this, and surely below zero where 1 - p is.
 pub const LEVEL: f64 = 0.05;
 
 impl Contrast {
@@ -25,7 +25,7 @@ impl Contrast {
     pub fn new(what: String, values: &[f64], ratio: f64) -> Option<Contrast> {
         let mean = mean(values, ratio)?;
         let p = mean.se.map(|se| {
-            // Without an error zero divides: an infinite t is sure, and no t at all is even.
+            // With a standard error of zero, t is infinite and the sign is sure, or 0/0 and even odds.
             let t = mean.value / se;
             if t.is_nan() { 0.5 } else { upper_tail(t, mean.count - 1) }
         });

@@ -87,7 +87,7 @@ struct Scores {
     sizes: Vec<usize>,
 }
 
-/// Of pairs, the first value that stands with the most second ones, and those.
+/// The first value of the pairs that has the most second values, and these second values.
 fn best_filled(pairs: impl Iterator<Item = (usize, usize)>) -> (usize, Vec<usize>) {
     let mut found: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     pairs.for_each(|(a, b)| {

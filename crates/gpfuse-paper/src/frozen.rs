@@ -64,7 +64,7 @@ impl Frozen {
         Ok((frozen, Data::new(x, 1)?.with_target(y)?, tests))
     }
 
-    /// A sign of all that the protocol holds.
+    /// The digest of all that the protocol holds.
     pub fn digest(&self, table: &Data) -> anyhow::Result<String> {
         let experts = self.experts.values().flat_map(|table| &table.columns);
         let files = self.frequencies.iter().chain(experts).map(Vec::as_slice);

@@ -74,7 +74,7 @@ fn shrink(file: &mut SweepFile) {
         }
     }
     for study in &mut file.study {
-        // Those that take some splits take one.
+        // Studies that are limited to some splits take one.
         study.splits = study.splits.map(|_| 1);
     }
     let sampling = [("chains", 2), ("warmup", 120), ("draws", 120), ("start-steps", 20)];

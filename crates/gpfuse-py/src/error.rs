@@ -18,7 +18,7 @@ pub(crate) fn of(error: Error) -> PyErr {
     }
 }
 
-/// Trouble with a model file: a missing one is told from a bad one.
+/// Errors of a model file: a missing one is told from a bad one.
 pub(crate) fn of_file(error: ModelFileError) -> PyErr {
     let words = error.to_string();
     match words.contains("no such model file") {
@@ -32,7 +32,7 @@ pub(crate) fn settings<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     let mut from = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut from).map_err(|error| {
         let words = error.inner().to_string();
-        // Where in the JSON it stands means nothing to who wrote no JSON.
+        // The user wrote no JSON: a line and column in it mean nothing to them.
         let words = words.split(" at line ").next().unwrap_or_default();
         let path = error.path().to_string();
         value(format!("setting `{}`: {words}", path.rsplit('.').next().unwrap_or_default()))

@@ -7,15 +7,13 @@
 //! `k(tau) = (2 pi)^-d` times the integral of `S(w) cos(w . tau)` over all `w`.
 
 use std::f64::consts::PI;
-use std::fmt;
-use std::str::FromStr;
 
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
 use crate::math::{exp, ln};
+use crate::named::named;
 
 /// A stationary kernel of unit variance, with one lengthscale per input.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,21 +30,15 @@ pub enum Kernel {
     Matern52,
 }
 
+named! {
+    Kernel, "kernel",
+    Rbf => "rbf",
+    Matern12 => "matern12",
+    Matern32 => "matern32",
+    Matern52 => "matern52",
+}
+
 impl Kernel {
-    /// Every kernel, in the order of their declaration.
-    pub const ALL: [Kernel; 4] =
-        [Kernel::Rbf, Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
-
-    /// The name used in settings, files and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Rbf => "rbf",
-            Kernel::Matern12 => "matern12",
-            Kernel::Matern32 => "matern32",
-            Kernel::Matern52 => "matern52",
-        }
-    }
-
     /// The covariance at the squared scaled distance `r2 = sum_i ((x_i - x'_i) / ell_i)^2`.
     pub fn covariance(self, r2: f64) -> f64 {
         match self {
@@ -199,23 +191,6 @@ impl Spectrum {
             None => -0.5,
             Some((df, power)) => -power / (df + s),
         }
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Kernel {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Kernel::ALL.into_iter().find(|k| k.name() == name).ok_or_else(|| {
-            let known = Kernel::ALL.map(Kernel::name).join(", ");
-            Error::setting("kernel", format!("`{name}` is not one of {known}"))
-        })
     }
 }
 

@@ -124,7 +124,7 @@ fn block_losses(block: &FusedBlock, y: &[f64], batches: &Batches) -> Result<Bloc
             parts.iter().map(|p| [p.log_density(y), p.mean(), p.cdf(y)]).collect();
         rows.push(losses(combine(&at_y, &shares), y, crps));
         if batches.spare() {
-            // Over all batches it is 0.
+            // The mean influence over all batches is 0.
             let mean_influence = |stratum: Range<usize>| {
                 let total: f64 = stratum.clone().map(|b| shares[b]).sum();
                 stratum.map(|b| shares[b] / total * influence[b]).sum::<f64>()

@@ -43,14 +43,14 @@ pub(crate) fn parallel_with<S, T: Send>(
     let wanted = threads.min(jobs);
     let panicked = std::thread::scope(|scope| {
         let spawn = |_| Builder::new().spawn_scoped(scope, work).ok();
-        // To start a thread takes longer than many a job.
+        // Starting a thread takes longer than many jobs do.
         let started = if wanted > 1 { wanted } else { 0 };
         let handles: Vec<_> = (0..started).map_while(spawn).collect();
         if handles.is_empty() {
-            // What a panic leaves behind is dropped here, as that of a thread is.
+            // What a panicking job leaves behind is dropped here, as it is with a thread.
             return catch_unwind(AssertUnwindSafe(work)).err();
         }
-        // All are joined: a scope panics itself over a panicked thread that was not.
+        // All threads are joined: a scope panics itself if a panicked thread was not.
         let panics: Vec<_> = handles.into_iter().filter_map(|h| h.join().err()).collect();
         panics.into_iter().next()
     });

@@ -163,7 +163,7 @@ fn take(setting: &'static Setting, matches: &ArgMatches, given: &mut Given) {
 }
 
 impl FitOptions {
-    /// These settings, and where they are silent those of a settings file.
+    /// These settings, completed by those of a settings file.
     pub(crate) fn with_file(&self, path: Option<&Path>) -> anyhow::Result<Given> {
         let Some(path) = path else { return Ok(self.given.clone()) };
         let name = path.display();
@@ -187,12 +187,12 @@ impl FitOptions {
     }
 }
 
-/// Settings under the keys of a settings file; what is wrong with them in words.
+/// Settings from the keys of a settings file, or what is wrong with them.
 pub(crate) fn read(
     pairs: impl IntoIterator<Item = (String, toml::Value)>,
 ) -> Result<Given, String> {
     let pairs = pairs.into_iter().map(|(key, value)| {
-        // A float that JSON has no word for becomes null, which no setting takes.
+        // JSON has no NaN and no infinity: they become null, which no setting takes.
         (key, serde_json::to_value(value).unwrap_or_default())
     });
     Given::read(pairs, Style::SettingsFile).map_err(|error| match error {

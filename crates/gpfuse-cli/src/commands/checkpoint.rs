@@ -49,7 +49,7 @@ pub(super) fn open(
     Ok(Some(checkpoint))
 }
 
-/// Hear Ctrl-C, and say what becomes of the run.
+/// Listen for Ctrl-C, and tell what becomes of the run.
 pub(super) fn hear(checkpoint: Option<&Checkpoint>) -> anyhow::Result<()> {
     match checkpoint {
         None => listen(),

@@ -62,7 +62,7 @@ fn of_sweep(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
     let mut kept: Vec<sweep::Kept> = Vec::new();
     for (key, file) in sweep::models(&folder) {
         let best = kept.iter().all(|k| k.key.basis != key.basis);
-        // A model that cannot be read takes its figure away, not the page.
+        // A model that cannot be read costs its own figure, not the page.
         match shown(&folder, key, file, best, threads) {
             Ok(view) => kept.push(sweep::Kept { key: key.clone(), view }),
             Err(e) => print::note(&format!("warning: {e:#}")),

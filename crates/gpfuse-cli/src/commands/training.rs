@@ -64,7 +64,7 @@ impl Training {
     }
 }
 
-/// Refuse names of inputs that cannot be meant.
+/// Refuse inputs that are empty, or the target itself.
 fn check_inputs(asked: Option<&[String]>, target: &str) -> anyhow::Result<()> {
     let Some(inputs) = asked else { return Ok(()) };
     if inputs.iter().any(|name| name == target) {
@@ -79,7 +79,7 @@ fn check_inputs(asked: Option<&[String]>, target: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many methods settings are for.
+/// Whether settings are for one method or for several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Methods {
     One,
@@ -142,7 +142,7 @@ fn expert_names(
     Ok(names)
 }
 
-/// Trouble with the data names the table.
+/// Errors of the data name the table.
 pub(super) fn in_table(error: anyhow::Error, path: &str) -> anyhow::Error {
     match error.downcast_ref::<gpfuse::Error>() {
         Some(gpfuse::Error::Data(problem)) => anyhow!("`{path}`: {problem}"),

@@ -74,7 +74,7 @@ impl Checkpoint {
         if let Some(difference) = there.and_then(|text| run.difference(&text)) {
             return Err(CheckpointError::Other { path: path(), difference });
         }
-        // Again where it is there already: a folder that cannot be written is known before the work.
+        // Written even where it exists: a folder that cannot be written is then noticed before the work.
         let text = run.text();
         atomic_write(&folder.join(RUN), |out| out.write_all(text.as_bytes()))?;
         let (warn, failed) = (Box::new(warn), AtomicBool::new(false));
@@ -89,9 +89,9 @@ impl Checkpoint {
 
     /// The run is over and its result is safe: remove the folder. What others put there stays.
     pub fn remove(self) {
-        // What cannot be removed is found whole by the next run, and removed by it.
+        // What cannot be removed now is found by the next run, and removed then.
         for name in names(&self.folder) {
-            // Those called `met` are of 0.1.0.
+            // Files called `met` were written by 0.1.0.
             if ["start", "chain", "met"].iter().any(|kind| is_of(kind, &name)) {
                 let _ = fs::remove_file(self.folder.join(name));
             }
@@ -123,7 +123,7 @@ impl Checkpoint {
 
     fn write(&self, kind: &str, number: usize, words: impl Iterator<Item = u64>) {
         let done = file::write(&self.path(kind, number), self.sum, kind, number, words);
-        // Said once: where one file cannot be written, the next cannot either.
+        // Warn once: where one file cannot be written, the next cannot either.
         if let Err(error) = done
             && !self.failed.swap(true, Ordering::Relaxed)
         {

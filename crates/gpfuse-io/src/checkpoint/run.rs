@@ -32,7 +32,7 @@ impl Run {
 
     /// The same with more that it depends on; what has parts becomes a line for each.
     pub fn with(mut self, name: &str, value: &impl Serialize) -> Run {
-        // Whatever cannot be written down is never the same.
+        // What cannot be written as text never equals another run.
         let value = serde_json::to_value(value).unwrap_or(Value::from("unknown"));
         self.put(name, &value);
         self
@@ -83,7 +83,7 @@ impl Run {
         let (old, new) =
             (setting(there.get(name).copied()), setting(self.0.get(name).map(|v| &**v)));
         let label = name.strip_prefix("settings.").unwrap_or(name);
-        // The name may be one of the text.
+        // The name may come from the file, and have line breaks.
         Some(in_one_line(&format!("`{label}` is {old} there and {new} here")))
     }
 }

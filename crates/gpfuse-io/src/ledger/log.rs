@@ -75,7 +75,7 @@ impl Log {
     pub(super) fn open(path: &Path, whole: u64, half: bool) -> Result<Log, LedgerError> {
         let fail = |e: std::io::Error| LedgerError::write(path, &e);
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(fail)?;
-        // Lines on the disk are lost all the same if the name of their file is not there.
+        // The lines are lost if the name of their new file does not reach the disk.
         sync_folder(path);
         if half {
             file.set_len(whole).and_then(|()| file.sync_all()).map_err(fail)?;
@@ -87,11 +87,11 @@ impl Log {
     /// was before.
     pub(super) fn append(&mut self, line: &[u8]) -> Result<(), LedgerError> {
         if let Err(e) = self.file.write_all(line).and_then(|()| self.file.sync_data()) {
-            // Should this fail as well, the next to open the file cuts it.
+            // If this fails too, the file is cut when it is opened the next time.
             let _ = self.file.set_len(self.length);
             return Err(LedgerError::write(&self.path, &e));
         }
-        // The system takes lines for a removed file as well, and drops them with it at the end.
+        // Writing to a removed file succeeds, and its lines are lost when it is closed: look for it.
         if !is_at(&self.file, &self.path) {
             return Err(LedgerError::gone(&self.path));
         }

@@ -41,7 +41,7 @@ const COLUMNS: [&str; 25] = [
 pub(super) fn write(path: &Path, rows: &[&Finished]) -> Result<(), WriteError> {
     let mut sink = CsvSink::create(Some(path), &COLUMNS)?;
     for row in rows {
-        // It has names for keys and plain values: it cannot fail.
+        // Keys are names and values are plain: this cannot fail.
         let row = serde_json::to_value(row).unwrap_or_default();
         let cells = COLUMNS.map(|name| cell(&row[name]));
         sink.cells(&cells.each_ref().map(String::as_str))?;
@@ -53,7 +53,7 @@ fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        // As everywhere in tables, and not with the exponents of JSON.
+        // Numbers are written as in all tables, and not with the exponents of JSON.
         Value::Number(number) if number.is_f64() => {
             number.as_f64().map_or(String::new(), |n| n.to_string())
         }

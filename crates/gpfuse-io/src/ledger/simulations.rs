@@ -142,7 +142,7 @@ impl Work for Simulations {
 
 fn line(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut out = Writer::from_writer(Vec::new());
-    // Into memory: neither can fail.
+    // Writing into memory cannot fail.
     let _ = out.write_record(cells.map(String::into_bytes));
     out.into_inner().unwrap_or_default()
 }

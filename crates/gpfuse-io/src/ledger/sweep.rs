@@ -45,7 +45,7 @@ impl Work for Cells {
     }
 
     fn write(&self, row: &Finished) -> Vec<u8> {
-        // Into memory, and without keys that are no text: it cannot fail.
+        // Writing text keys into memory cannot fail.
         let mut line = serde_json::to_vec(row).unwrap_or_default();
         line.push(b'\n');
         line

@@ -65,7 +65,7 @@ pub(super) fn settings<W: Work>(
 ) -> Result<Option<(String, W::Settings)>, LedgerError> {
     let path = folder.join(SETTINGS);
     let text = match std::fs::read_to_string(&path) {
-        // A file in the place of the folder holds no work either.
+        // Where a file has the place of the folder, there is no work either.
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }

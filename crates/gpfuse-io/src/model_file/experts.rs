@@ -76,7 +76,7 @@ pub(super) fn read(
 ) -> Result<(Experts, Vec<usize>), String> {
     if learned {
         let observed = Reader::of(tree, "observed_data")?;
-        // As many as there are, whatever the dimension says.
+        // The number of values counts, whatever the dimension says.
         let rows = observed.numbers(&variable(target))?.len();
         return Ok((Experts::Learned, (0..rows).collect()));
     }

@@ -110,7 +110,7 @@ impl Tree {
         })
     }
 
-    /// CRC-32 of all that is stored, in an order of its own: a file does not keep ours.
+    /// CRC-32 of all that is stored, sorted by name: a file does not keep the order of this tree.
     fn checksum(&self) -> u32 {
         let mut hash = Hasher::new();
         hash.update(&VERSION.to_le_bytes());

@@ -118,7 +118,7 @@ fn decode(bytes: Bytes, signed: bool) -> Result<Tree, Wrong> {
         },
         _ => return Err(Wrong::Altered),
     };
-    // What is elsewhere than in the groups is not of gpfuse, and not in the checksum.
+    // gpfuse writes nothing outside of its groups, and the checksum does not cover it.
     if !root.variables.is_empty() || root.groups.iter().any(|group| !group.groups.is_empty()) {
         return Err(Wrong::Altered);
     }
@@ -169,7 +169,7 @@ fn variable(file: &NcFile, group: &str, var: &NcVariable) -> Result<Var, Wrong> 
     let mut attrs = texts(&var.attributes)?;
     let data = match var.dtype {
         NcType::Double => {
-            // As it is: by its elements, an array of any dimensions is ten times slower.
+            // The whole buffer at once: an iterator over the elements is ten times slower.
             let array = file.read_variable::<f64>(&path)?;
             Data::F64(match array.is_standard_layout() {
                 true => array.into_raw_vec_and_offset().0,
@@ -188,7 +188,7 @@ fn variable(file: &NcFile, group: &str, var: &NcVariable) -> Result<Var, Wrong> 
         NcType::String => Data::Str(file.read_variable_as_strings(&path)?),
         _ => return Err(Wrong::Altered),
     };
-    // The values have the shape of the variable, and the model is made by its dimensions.
+    // The number of values must be what the dimensions say: the model is built from these.
     if var.num_elements().ok() != Some(data.len() as u64) {
         return Err(Wrong::Altered);
     }

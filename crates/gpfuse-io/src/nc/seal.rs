@@ -60,7 +60,7 @@ fn end(bytes: &[u8]) -> Result<Option<usize>, Wrong> {
         return Err(Wrong::Truncated(END.end));
     };
     let known = matches!(bytes[8..10], [2 | 3, 8]);
-    // A length that no file has is that of a damaged superblock.
+    // A length that no file can have comes from a damaged superblock.
     let end = usize::try_from(u64::from_le_bytes(end)).ok().filter(|end| *end <= usize::MAX / 2);
     if known { end.map(Some).ok_or(Wrong::Altered) } else { Ok(None) }
 }

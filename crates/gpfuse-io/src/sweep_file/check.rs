@@ -1,4 +1,4 @@
-//! What a sweep cannot be asked for.
+//! Checks of a sweep file.
 
 use super::{Keep, Source, Study, SweepFile};
 use crate::words::show;

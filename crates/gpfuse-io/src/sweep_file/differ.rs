@@ -7,7 +7,7 @@ use crate::words::{in_one_line, setting};
 
 /// The first difference of two sweeps' settings, in words: `here` is the second.
 ///
-/// Where a table lies does not matter as long as it holds the same, and neither do the versions.
+/// Neither the path of a table matters, as long as it holds the same, nor the version.
 pub fn difference(there: &SweepFile, here: &SweepFile) -> Option<String> {
     let plain = |file: &SweepFile| {
         let mut file = SweepFile { version: None, ..file.clone() };
@@ -47,7 +47,7 @@ fn values(place: &str, there: Option<&Value>, here: Option<&Value>) -> Option<St
         _ if there == here => None,
         _ => {
             let difference = format!("`{place}` is {} there and {} here", show(there), show(here));
-            // Names of the file stand in it.
+            // It holds names from the file, which may have line breaks.
             Some(in_one_line(&difference))
         }
     }

@@ -1,6 +1,6 @@
-//! A short sign of what files held, to tell whether they still do.
+//! A digest of the columns of files, to tell whether they are still the same.
 
-/// The sign of some columns of numbers: it changes with any of them, and with their order.
+/// The digest of some columns of numbers: it changes with any number, and with their order.
 pub fn digest<'a>(columns: impl IntoIterator<Item = &'a [f64]>) -> String {
     let mut sum = crc32fast::Hasher::new();
     for column in columns {

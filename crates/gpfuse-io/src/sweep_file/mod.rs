@@ -20,7 +20,7 @@ pub(crate) use differ::tables;
 pub use digest::digest;
 pub use read::{SweepFileError, line_of};
 
-/// All that a sweep is told.
+/// All settings of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SweepFile {

@@ -20,7 +20,7 @@ pub struct SweepFileError {
 impl SweepFileError {
     pub(super) fn new(path: &Path, line: Option<usize>, problem: String) -> SweepFileError {
         let place = line.map_or(String::new(), |line| format!(", line {line}"));
-        // Names of the file stand in it.
+        // It holds names from the file, which may have line breaks.
         let problem = in_one_line(&problem);
         SweepFileError { path: show_path(path), place, problem }
     }

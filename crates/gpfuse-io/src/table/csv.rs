@@ -14,7 +14,7 @@ use crate::words::show;
 pub(super) struct Text<'a> {
     /// The name for messages.
     pub(super) path: &'a str,
-    /// Whether the input comes out of gzip, for the choice of message.
+    /// Whether the input was unpacked from gzip, for the error message.
     pub(super) gzip: bool,
     /// The byte between two cells.
     pub(super) separator: u8,
@@ -116,7 +116,7 @@ impl Text<'_> {
     fn choose(&self, header: &[String], wanted: Option<&[&str]>) -> Result<Vec<usize>, TableError> {
         let chosen = select(self.path, header, wanted);
         let named = |name: &&str| header.iter().any(|known| known == name);
-        // Numbers may be names, but only if the caller knows them as such.
+        // Columns may be named by numbers, but only if the caller asks for such names.
         let known = wanted.is_some_and(|names| !names.is_empty() && names.iter().all(named));
         if !known && header.iter().all(|name| name.parse::<f64>().is_ok()) {
             let first = header.first().map(|name| show(name)).unwrap_or_default();

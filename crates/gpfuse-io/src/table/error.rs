@@ -72,7 +72,7 @@ pub enum TableError {
     /// Not positive where an expert's spread belongs.
     #[error("{place}: {value} is no standard deviation: it must be above 0")]
     Sd { place: Place, value: f64 },
-    /// Numbers that the library has no use for.
+    /// Numbers that the library refuses.
     #[error("`{path}`: {problem}")]
     Data { path: String, problem: String },
     /// NaN, infinite, or beyond the range of a double.
@@ -93,7 +93,7 @@ pub enum TableError {
     /// Bytes that are no text in the header.
     #[error("`{path}`: the header is not UTF-8 text: save the table as CSV in UTF-8")]
     HeaderNotUtf8 { path: String },
-    /// A character that no name has.
+    /// A character that cannot be in a name.
     #[error(
         "`{path}`: the name of column {column} has the control character `{character}`: remove it, or save the table as CSV in UTF-8"
     )]

@@ -16,13 +16,13 @@ pub(super) struct Axis {
 /// A round number and how it is written.
 pub(super) type Tick = (f64, String);
 
-/// Values this many interquartile ranges beyond the quartiles are not worth the room.
+/// Values more interquartile ranges than this beyond the quartiles are not drawn in full.
 const FENCE: f64 = 3.0;
 
-/// A range this many times that of most values leaves these too little room.
+/// Where the whole range is more times than this that of most values, far values are left out.
 const SQUASH: f64 = 4.0;
 
-/// Larger than what is drawn can be; beyond it, differences overflow.
+/// The largest number that can be drawn: beyond it, differences overflow.
 const LARGEST_DRAWN: f64 = 1e300;
 
 impl Axis {

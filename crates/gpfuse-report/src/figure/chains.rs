@@ -125,7 +125,7 @@ impl Chains {
         self.count().min(MOST_CHAINS)
     }
 
-    /// What is said where some have none.
+    /// The note where some chains have no room.
     fn hidden(&self) -> String {
         match self.count() {
             count if count > MOST_CHAINS => format!("; the first {MOST_CHAINS} of {count} chains"),

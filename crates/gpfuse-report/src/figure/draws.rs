@@ -41,7 +41,7 @@ const THINNEST_LINE: f64 = 0.25;
 pub fn draws(plot: &Draws) -> Scene {
     let mut scene = Scene::titled(&plot.labels.title, WIDTH);
     let mut entries = entries(Key::Marked, plot.experts.iter().map(|expert| &expert.0));
-    // The width of these lines says something, and dashes would hide it.
+    // The width of these lines has a meaning, which dashes would hide.
     entries.iter_mut().for_each(|entry| entry.0.dashes = &[]);
     let top = legend(&mut scene, LEFT, WIDTH - EDGE, &entries) + 12.0;
     let all = || plot.experts.iter().flat_map(|e| &e.1);

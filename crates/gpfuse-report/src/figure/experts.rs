@@ -19,7 +19,7 @@ pub struct Experts {
     pub weights: Vec<Band>,
     /// What the weights' axis is called.
     pub weight_label: String,
-    /// What is said at the foot, such as which draws are shown.
+    /// A line of text at the foot, such as which draws are shown.
     pub note: String,
 }
 

@@ -30,7 +30,7 @@ fn glyph(letter: char, bold: bool) -> Option<(&'static Face<'static>, GlyphId)> 
     first.or_else(|| found(plain)).or_else(|| Some((plain.as_ref()?, GlyphId(0))))
 }
 
-/// How far a letter moves the next one, in sizes of the text.
+/// How far the next letter stands from this one, in sizes of the text.
 fn advance(letter: char, bold: bool) -> f64 {
     glyph(letter, bold).map_or(0.6, |(face, glyph)| {
         f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) / f64::from(face.units_per_em())
@@ -139,7 +139,7 @@ mod tests {
         let used = "azAZ09 \u{2212}\u{2026}\u{2717}\u{b1}\u{b7}\u{b5}\u{3b1}\u{416}\u{e9}";
         let has = |face: &Option<Face<'_>>, c| face.as_ref().unwrap().glyph_index(c).is_some();
         assert!(used.chars().all(|c| faces().iter().all(|face| has(face, c))));
-        // Letters that the bold face has not are taken from the plain one.
+        // Letters that the bold face lacks are taken from the plain one.
         assert!(glyph('\u{10d0}', true).unwrap().1.0 > 0);
     }
 

@@ -53,7 +53,7 @@ impl Canvas {
             Form::Rect((x0, y0), (x1, y1)) => {
                 self.closed(&[vec![(*x0, *y0), (*x1, *y0), (*x1, *y1), (*x0, *y1)]], paint);
             }
-            // One after another: where two overlap, both are seen through.
+            // One after another, so that both are seen where two overlap.
             Form::Circles(centres, radius) => {
                 let corner =
                     |i: usize| (i as f64 / CORNERS as f64 * std::f64::consts::TAU).sin_cos();
@@ -96,7 +96,7 @@ impl Canvas {
         let range = |of: fn(&Point) -> f64, size: usize| {
             let low = all().map(of).fold(f64::INFINITY, f64::min) * PIXELS;
             let high = all().map(of).fold(f64::NEG_INFINITY, f64::max) * PIXELS;
-            // Conversion cuts negative numbers to 0.
+            // The conversion turns negative numbers into 0.
             (low.floor() as usize, (high.ceil() as usize).min(size))
         };
         let (left, right) = range(|p| p.0, self.width);
@@ -118,7 +118,7 @@ impl Canvas {
             for (pixel, change) in pixels.zip(row) {
                 sum += change;
                 let part = sum.abs().min(1.0) * opacity as f32;
-                // Rounding in the sums is no paint.
+                // What rounding leaves in the sums is not painted.
                 if part > 1e-3 {
                     for (old, new) in pixel.iter_mut().zip(colour) {
                         *old = (f32::from(*old) + part * (new - f32::from(*old))).round() as u8;

@@ -94,11 +94,11 @@ pub(super) enum Mark {
     Bar,
     Dot,
     Heat,
-    /// Nothing to see: a stretch of the figure that says the values above it.
+    /// Invisible: a stretch of the figure that shows the values above it when pointed at.
     Strip,
 }
 
-/// Control characters and what Unicode keeps for no use are none of XML's.
+/// XML allows neither control characters nor what Unicode reserves.
 fn clean(text: &str) -> String {
     let none = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     text.chars().map(|c| if none(c) { ' ' } else { c }).collect()

@@ -50,7 +50,7 @@ fn text(text: &str) -> Html {
 /// A text with what stands between backticks as code, none of it markup.
 fn words(words: &str) -> Html {
     let parts: Vec<&str> = words.split('`').collect();
-    // A backtick without its partner is one.
+    // A backtick without a second one stays a backtick.
     let paired = parts.len() - 1 - (parts.len() - 1) % 2;
     each(parts.iter().enumerate(), |(i, part)| match i {
         0 => text(part),

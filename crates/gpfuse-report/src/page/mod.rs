@@ -61,7 +61,7 @@ impl Page {
                 // Where the system refuses a thread, this one draws.
                 Err(part) => work(part),
             };
-            // All are joined: a scope panics over a panicked thread that was not.
+            // All threads are joined: a scope panics itself if a panicked thread was not.
             let outcomes: Vec<anyhow::Result<()>> = workers.into_iter().map(end).collect();
             outcomes.into_iter().collect::<anyhow::Result<()>>()
         })
@@ -69,10 +69,10 @@ impl Page {
     }
 }
 
-/// Figures that have another id and name than those of their page, by the id that they would have.
+/// Figures whose page gives them another id and name, by the id that they would have.
 pub type Names = BTreeMap<String, (String, String)>;
 
-/// Drawings as they come onto a page.
+/// The drawings of a page, collected as they are shown.
 #[derive(Debug, Default)]
 pub struct Album {
     /// Those with names of their own.

@@ -15,7 +15,7 @@ pub(super) fn fixed(value: f64, digits: usize) -> String {
         true => format!("{value:.digits$}"),
         false => format!("{value:.3e}"),
     };
-    // A rounded nothing has no sign.
+    // What rounds to zero has no sign.
     let nothing = text.starts_with('-') && !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
     if nothing { text[1..].into() } else { text.replace('-', "\u{2212}") }
 }
@@ -40,7 +40,7 @@ pub(super) fn measured(value: f64, by: Option<f64>) -> String {
 }
 
 /// `1 row`, `2 rows`.
-pub(super) fn count(n: usize, what: &str) -> String {
+pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 

@@ -100,7 +100,7 @@ pub(super) fn predictive(
     let band = band(places, &fitted.predictor(), "", threads)?;
     let ends = band.low.iter().chain(&band.high).chain(data.y()?).copied();
     let density = match data.predictions().is_some() {
-        // Not on an even grid.
+        // Experts made elsewhere speak only at the rows, which are no even grid.
         true => None,
         false => Some(heat(fitted, places, most(ends), threads)?),
     };
@@ -131,7 +131,7 @@ fn heat(fitted: &Fitted, places: &Places, range: (f64, f64), threads: usize) -> 
     Ok(Heat { x, density: columns.concat(), y })
 }
 
-/// What is said about which draws are shown, and the chain that they are of; none where experts
+/// The note on which draws are shown, and their chain; none where experts
 /// are given, whose labels mean the same in all chains.
 fn one_chain(fitted: &Fitted) -> Option<(usize, String)> {
     let draws = &fitted.draws;
@@ -182,7 +182,7 @@ pub(super) fn draws(
     data: &Data,
     threads: usize,
 ) -> Result<Draws> {
-    let (fitted, k) = (fitted, fitted.model.experts());
+    let k = fitted.model.experts();
     let (singles, note) = match one_chain(fitted) {
         Some((chain, note)) => (pick::single(fitted, chain, SHOWN)?, format!("; {note}")),
         None => (pick::singles(fitted, SHOWN)?, String::new()),

@@ -1,11 +1,8 @@
 //! The rules by their names.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result};
+use crate::named::named;
 
 /// A classical rule that fuses the predictions of K experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,62 +36,26 @@ pub enum Rule {
     BestExpert,
 }
 
+named! {
+    Rule, "rule",
+    LinearPool => "linear-pool",
+    Poe => "poe",
+    GpoeUniform => "gpoe-uniform",
+    GpoeEntropy => "gpoe-entropy",
+    GpoeSoftmax => "gpoe-softmax",
+    Bcm => "bcm",
+    Rbcm => "rbcm",
+    Barycentre => "barycentre",
+    Stacking => "stacking",
+    PseudoBma => "pseudo-bma",
+    PseudoBmaPlus => "pseudo-bma-plus",
+    Bma => "bma",
+    BestExpert => "best-expert",
+}
+
 impl Rule {
-    /// All rules.
-    pub const ALL: [Rule; 13] = [
-        Rule::LinearPool,
-        Rule::Poe,
-        Rule::GpoeUniform,
-        Rule::GpoeEntropy,
-        Rule::GpoeSoftmax,
-        Rule::Bcm,
-        Rule::Rbcm,
-        Rule::Barycentre,
-        Rule::Stacking,
-        Rule::PseudoBma,
-        Rule::PseudoBmaPlus,
-        Rule::Bma,
-        Rule::BestExpert,
-    ];
-
-    /// The name, as on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::LinearPool => "linear-pool",
-            Rule::Poe => "poe",
-            Rule::GpoeUniform => "gpoe-uniform",
-            Rule::GpoeEntropy => "gpoe-entropy",
-            Rule::GpoeSoftmax => "gpoe-softmax",
-            Rule::Bcm => "bcm",
-            Rule::Rbcm => "rbcm",
-            Rule::Barycentre => "barycentre",
-            Rule::Stacking => "stacking",
-            Rule::PseudoBma => "pseudo-bma",
-            Rule::PseudoBmaPlus => "pseudo-bma-plus",
-            Rule::Bma => "bma",
-            Rule::BestExpert => "best-expert",
-        }
-    }
-
     /// Whether it needs the experts' log marginal likelihoods.
     pub fn needs_evidence(self) -> bool {
         self == Rule::Bma
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Rule {
-    type Err = Error;
-
-    fn from_str(s: &str) -> Result<Rule> {
-        Rule::ALL.into_iter().find(|rule| rule.name() == s).ok_or_else(|| {
-            let names = Rule::ALL.map(Rule::name).join(", ");
-            Error::setting("rule", format!("unknown rule `{s}`: use {names}"))
-        })
     }
 }

@@ -6,15 +6,12 @@
 
 mod quasi;
 
-use std::fmt;
-use std::str::FromStr;
-
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::named::named;
 use crate::random::{Purpose, stream};
 
 /// How the frequencies of a random-feature basis depend on each other.
@@ -32,35 +29,11 @@ pub enum Scheme {
     Quasi,
 }
 
-impl Scheme {
-    /// Every scheme, in the order of their declaration.
-    pub const ALL: [Scheme; 3] = [Scheme::Iid, Scheme::Orthogonal, Scheme::Quasi];
-
-    /// The name used in settings, files and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheme::Iid => "iid",
-            Scheme::Orthogonal => "orthogonal",
-            Scheme::Quasi => "quasi",
-        }
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Scheme {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Scheme::ALL.into_iter().find(|s| s.name() == name).ok_or_else(|| {
-            let known = Scheme::ALL.map(Scheme::name).join(", ");
-            Error::setting("scheme", format!("`{name}` is not one of {known}"))
-        })
-    }
+named! {
+    Scheme, "scheme",
+    Iid => "iid",
+    Orthogonal => "orthogonal",
+    Quasi => "quasi",
 }
 
 /// Draws `m` frequencies of the unit-lengthscale `kernel` in `d` dimensions (m x d, row-major).

@@ -202,7 +202,7 @@ impl Study {
         let seconds = begun.elapsed().as_secs_f64();
         match outcome {
             Ok(done) => done.map(|done| Simulation { seconds, ..done }),
-            // Where the chains were stopped, what they could not do is no fault of theirs.
+            // Chains that were stopped did not fail.
             Err(_) if monitor.cancelled() => None,
             Err(e) => {
                 let error = e.to_string();

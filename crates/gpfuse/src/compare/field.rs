@@ -56,7 +56,7 @@ impl<'a> Field<'a> {
         Ok(Field { train, test, settings, scaled, left_out, experts })
     }
 
-    /// Train the experts. Trouble is kept for those who need them.
+    /// Train the experts. An error is kept for the contestants that need them.
     pub(super) fn train_experts(&mut self) {
         self.experts = self.shared();
     }
@@ -92,7 +92,7 @@ impl<'a> Field<'a> {
                 Contestant::Method(method) => (method, false),
                 _ => (Method::Pbhs, true),
             };
-            // What is asked for is meant for those that have it.
+            // A setting is meant for the contestants that have it.
             if !s.gaussian() {
                 s.density = DensityChoice::Plain;
             }
@@ -130,7 +130,7 @@ fn check_test(train: &Data, test: &Data) -> Result<()> {
     test.y().map(|_| ())
 }
 
-/// Trouble with the test rows says so.
+/// Errors about the test rows call them so.
 fn in_test(error: Error) -> Error {
     match error {
         Error::Data(problem) => Error::Data(format!("test rows: {problem}")),

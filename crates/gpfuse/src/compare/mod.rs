@@ -49,9 +49,9 @@ pub trait Audience {
 impl Audience for Quiet {}
 
 /// Run every one of `contestants` on the training rows and score it, at the test rows where there
-/// are some. The method and form of the
-/// settings do not matter; all else holds for all contestants. A contestant that fails is an
-/// entry with its error, and so is one that did not run because the comparison was stopped.
+/// are some. The method and form of the settings do not matter; all else holds for all contestants.
+/// A contestant that fails is an entry with its error, and so is one that did not run because the
+/// comparison was stopped.
 ///
 /// # Errors
 /// If no contestant is named or one is named twice, or none could use the rows.

@@ -159,7 +159,7 @@ impl ChainWeights {
         };
         let used = self.chains.iter().filter(|c| c.weight > 0.0);
         let bad = used.map(|c| c.bad).max().unwrap_or(0);
-        // Where nothing hangs on the scores there is nothing to doubt.
+        // Where the weights do not depend on the scores, doubtful scores do not matter.
         let matters = !(self.alike() && behind.is_empty());
         let doubt = match matters && bad > self.rows / DOUBTFUL_ROWS {
             true => format!(

@@ -16,8 +16,8 @@ use crate::settings::Message;
 /// At most this many training rows are looked at.
 const ROWS_SEEN: usize = 50;
 
-/// R-hat and effective sizes of a quantity that is no number in some draw. They have none, and without
-/// a number nothing would be wrong.
+/// R-hat and effective sizes of a quantity that is not finite in some draw: the worst there are, so that
+/// it is reported.
 const NEVER: [f64; 3] = [f64::INFINITY, 0.0, 0.0];
 
 /// The convergence of one kind of quantity over all places where it was looked at.
@@ -110,7 +110,7 @@ fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Ve
     for q in draws.iter() {
         some.invariants(q, |kind, row, value| traces[kind as usize * rows + row].push(value));
     }
-    // With one expert there is one weight, and free weights have no largest among one either.
+    // The largest weight says something only where there are several experts.
     let varying = Invariant::ALL.len() - usize::from(posterior.model().experts() == 1);
     let joint: Vec<f64> =
         draws.chains().iter().flat_map(|c| c.stats.iter().map(|s| s.lp)).collect();

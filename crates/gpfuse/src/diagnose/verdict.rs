@@ -42,7 +42,7 @@ impl Diagnostics {
             ),
             Some(q) if q.rhat_max > RHAT_BAR => {
                 let weighted = self.combined.as_ref().is_some_and(|c| !c.alike());
-                // A little above the bar is not the bar.
+                // A value a little above the bar must not be shown as the bar itself.
                 let digits = if q.rhat_max < RHAT_BAR + 0.0005 { 5 } else { 3 };
                 let start = Message::new(format!(
                     "R-hat of the {} is {:.digits$} at worst, {:.digits$} in the median (should be \

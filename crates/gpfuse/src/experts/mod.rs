@@ -167,7 +167,7 @@ pub fn train(
     Ok(trained.drain(best * experts..(best + 1) * experts).collect())
 }
 
-/// Trouble with the rows of an expert names it.
+/// Errors about the rows of an expert name the expert.
 fn named(k: usize, error: Error) -> Error {
     match error {
         Error::Data(problem) => Error::Data(format!("expert {}: {problem}", k + 1)),

@@ -28,7 +28,7 @@ pub(super) fn too_coarse(model: &Model, draws: &Draws) -> Option<Message> {
     if below * 10 <= all {
         return None;
     }
-    // Enough for all but a twentieth, in a step worth taking, and not without end.
+    // Enough functions for all but a twentieth of the draws, from a quarter more to four times as many.
     ratios.sort_by(f64::total_cmp);
     let factor = (1.0 / ratios[ratios.len() / 20]).clamp(1.25, 4.0);
     let size = (basis.sizes()[0] as f64 * factor).ceil() as usize;

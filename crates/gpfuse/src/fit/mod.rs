@@ -104,7 +104,7 @@ fn infer(
     let model = Arc::new(settings.model(basis)?);
     let posterior = Posterior::new(model.clone(), Arc::new(observed))?;
     let draws = draws(&posterior, settings, monitor)?;
-    // Who stopped a run wants what there is, now: to weigh the chains takes a pass over all rows.
+    // Whoever stopped a run wants the draws at once, and weighing the chains takes a pass over all rows.
     let how = if draws.interrupted() { Combine::Equal } else { settings.combine };
     let (threads, scale) = (settings.sampler.threads, scaler.target.scale);
     let few = data.len() * draws.len() <= KEPT_LOG_LIKELIHOODS;

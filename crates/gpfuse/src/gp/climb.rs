@@ -115,13 +115,13 @@ impl Objective<'_> {
             .with_absolute_projected_gradient_tolerance(1e-5)
             .with_relative_cost_reduction_tolerance(limits.gain);
         let state = FirstOrderState::new(begin);
-        // An error of the line search is no failure: the best point met stands.
+        // An error of the line search is no failure: the best point so far is the result.
         let _ = Executor::new(&problem, solver, state).max_iter(limits.steps as u64).run();
         problem.best.into_inner()
     }
 }
 
-/// What the line search sees where the covariance has no factor: worse than anything it met.
+/// The cost where the covariance has no factor: higher than any other.
 const FORBIDDEN: f64 = 1e300;
 
 /// The objective as a cost to be made small, and the best point met.
@@ -149,7 +149,7 @@ impl Problem<'_, '_> {
     }
 }
 
-// For references: the executor takes its problem by value, and the best point is wanted after.
+// Implemented for references: the executor takes its problem by value, and the best point is read later.
 impl Constraints for &Problem<'_, '_> {
     type Set = ConstraintSet<BoxBounds<Vec<f64>>>;
 

@@ -84,7 +84,7 @@ pub(super) fn explore<'a>(
     starts.truncate(settings.starts);
     let wary = !whole.prior.informs() && whole.raw.has_levels();
 
-    // What some rows say of many lengthscales can mislead; what they say of one rarely does.
+    // A part of the rows can mislead about many lengthscales, but rarely about a common one.
     let mut modes = Modes::new(SAME_MODE);
     let part = part.filter(|_| rows > CHEAP_ROWS);
     if rows <= COSTLY_ROWS {

@@ -41,7 +41,7 @@ pub(super) fn factor(
         let stack = MemStack::new(scratch);
         let done = cholesky_in_place(view, Default::default(), Par::Seq, stack, Default::default());
         match done {
-            // A pivot that is not a number passes for positive.
+            // The factorisation lets a NaN pass as a positive pivot.
             Ok(_) if matrix[(rows - 1) * (stride + 1)] > 0.0 => return Ok(jitter),
             Ok(_) => {}
             Err(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index }) => {

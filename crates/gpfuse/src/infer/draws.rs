@@ -109,7 +109,7 @@ impl Draws {
             let problem = format!("the weights of the chains sum to {total}: give one to a chain");
             return Err(Error::Data(problem));
         }
-        // Those that come from a file stay as they are, to the bit.
+        // Weights that sum to one up to rounding, as those of a file do, stay the same to the bit.
         let total = if (total - 1.0).abs() < ROUNDING { 1.0 } else { total };
         let alike = weights.iter().all(|w| *w == weights[0]);
         let weights = (!alike).then(|| weights.iter().map(|w| w / total).collect());

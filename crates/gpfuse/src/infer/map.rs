@@ -38,7 +38,7 @@ impl<D> Problem<'_, D> {
     }
 }
 
-// For a reference: the executor takes its problem by value, and the best point is wanted after.
+// Implemented for a reference: the executor takes its problem by value, and the best point is read later.
 impl<D: Density> CostFunction for &Problem<'_, D> {
     type Param = Vec<f64>;
     type Output = f64;
@@ -104,7 +104,7 @@ pub fn climb<D: Density>(
     }
     let solver =
         Lbfgs::new().unbounded().with_m_capacity(10).with_absolute_gradient_tolerance(1e-6);
-    // An error of the line search is no failure: the best point met stands.
+    // An error of the line search is no failure: the best point so far is the result.
     let _ = Executor::new(shared, solver, FirstOrderState::new(start)).max_iter(steps as u64).run();
     problem.end()
 }

@@ -60,7 +60,7 @@ pub(super) fn find<D: Density + Sync>(
             if pilots && !mode && each > 1 {
                 point = pilot(density, point, settings, i, monitor)?;
             }
-            // Asked after the work: what a cancelled run cut short is not an end.
+            // Asked after the work: a point that a cancelled run cut short is not kept.
             if !monitor.cancelled() {
                 monitor.keeper().keep_start(i, &point);
             }
@@ -136,9 +136,9 @@ fn pilot<D: Density>(
                 logp: chain.stats.iter().map(|s| s.lp).sum::<f64>() / count as f64,
             })
         }
-        // A run with more memory would have gone on from elsewhere.
+        // With more memory the start would be another, and the result must not depend on memory.
         Err(e @ Error::Memory(_)) => Err(e),
-        // Its own height is no measure: that of a mode is above all typical sets.
+        // Where the pilot failed, the start ranks last: a mode is higher than every typical set.
         _ => Ok(Point { logp: point.logp.min(f64::MIN), ..point }),
     }
 }

@@ -219,7 +219,7 @@ impl Setting {
             name: or(self.name, key),
             section,
             key,
-            // What is declared wins over what the type says.
+            // A declared form wins over that of the type.
             form: if self.form == Form::Flag { form } else { self.form },
             help: help.trim().to_string(),
             ..self
@@ -271,7 +271,7 @@ impl Setting {
             Form::Whole if !value.is_u64() => refuse("no whole number: use 0, 1, 2, ...".into()),
             Form::Number => match (value.as_f64(), value.as_str().map(str::parse::<f64>)) {
                 (Some(number), _) => self.bounds.check(self.name, number, &number.to_string()),
-                // What JSON cannot hold comes as text.
+                // Numbers that JSON cannot hold come as text.
                 (_, Some(Ok(number))) if !number.is_finite() => {
                     self.bounds.check(self.name, number, &number.to_string())
                 }

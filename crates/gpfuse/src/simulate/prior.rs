@@ -68,7 +68,7 @@ impl Prior {
                 let scale = 1.0 / (m as f64).sqrt();
                 let mut functions = vec![Vec::with_capacity(scaled.len() / d); theta.len()];
                 let mut waves = vec![0.0; 2 * m];
-                // The waves of a row are shared by all functions: sine and cosine are the cost.
+                // All functions share the waves of a row: sines and cosines are what costs time.
                 for x in scaled.chunks_exact(*d) {
                     let (cos, sin) = waves.split_at_mut(m);
                     for (i, w) in omega.chunks_exact(*d).enumerate() {

@@ -24,7 +24,7 @@ pub fn run_cell(
     match outcome {
         Ok(None) => None,
         Ok(Some((finished, fitted))) => Some((finished, cell.keep.then_some(fitted))),
-        // Where the chains were stopped, what they could not do is no fault of the cell.
+        // A cell whose chains were stopped did not fail.
         Err(_) if monitor.cancelled() => None,
         Err(e) => {
             let mut finished = Finished::unscored(cell.key.clone(), cell.settings.method);
@@ -85,7 +85,7 @@ fn score(out: &mut Finished, scores: &Scores) {
 
 fn judge(out: &mut Finished, fitted: &Fitted) {
     let found = &fitted.diagnostics;
-    // A mode has no chains to judge.
+    // A mode is a single draw: there are no chains to judge.
     let Some(rows) = found.quantities.iter().find(|q| q.name.contains("likelihood")) else {
         return;
     };

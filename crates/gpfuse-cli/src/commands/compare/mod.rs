@@ -56,7 +56,7 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     outcome(&comparison, args.strict)
 }
 
-/// What is said about one method means nothing where all of them run.
+/// Refuse settings that choose one method: all of them run.
 fn refuse_meaningless(args: &CompareArgs) -> anyhow::Result<()> {
     if args.options.given.get("method").is_some() {
         bail!("setting `method`: all methods are compared: choose some with --methods");

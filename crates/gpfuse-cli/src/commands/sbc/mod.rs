@@ -62,7 +62,7 @@ pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
         "stopped: all simulations before this one are kept; once it is mended, the same command \
          goes on",
     )?;
-    // Those of a longer run that was made before are not asked for.
+    // An earlier run may have made more simulations than are asked for now.
     let mut rows = ledger.rows().to_vec();
     rows.retain(|row| row.number < args.sims);
     if ended == Ended::Cancelled || cancelled() {

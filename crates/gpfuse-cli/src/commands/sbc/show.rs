@@ -22,7 +22,7 @@ pub(super) fn name(study: &Study) -> String {
     format!("{}, {experts}, {basis}, {}", fit.method, print::count(rows, "row"))
 }
 
-/// What is said at the end.
+/// The summary that is printed at the end.
 pub(super) struct Summary<'a> {
     pub(super) study: &'a Study,
     pub(super) verdict: &'a Verdict,

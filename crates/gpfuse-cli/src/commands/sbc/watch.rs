@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar};
 use crate::print;
 use crate::progress::{bar, cancelled};
 
-/// Lines of a run without a terminal, about.
+/// About how many lines a run prints where there is no terminal.
 const LINES: usize = 10;
 
 pub(super) struct Watch {

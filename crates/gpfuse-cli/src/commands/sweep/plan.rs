@@ -13,7 +13,7 @@ use super::Written;
 use super::source::Set;
 use crate::args::read;
 
-/// What a study says, or the command line: no arm has a say in it.
+/// Settings that no arm can have, each with where it is set instead.
 const TAKEN: [(&str, &str); 8] = [
     ("method", "give it to each [[arm]]"),
     ("experts", "give `experts` to the [[study]]"),
@@ -50,7 +50,7 @@ pub(super) fn cells(
     Ok(cells)
 }
 
-/// Trouble with an arm names its line, and settings as they are typed.
+/// Errors of an arm name its line, and settings as they are typed.
 fn in_arm(written: &Written, arm: &str, error: &anyhow::Error) -> anyhow::Error {
     let line = line_of(&written.text, arm).map_or(String::new(), |line| format!(", line {line}"));
     let path = written.path.display();
@@ -72,7 +72,7 @@ fn given(file: &SweepFile, arm: &Arm) -> anyhow::Result<Given> {
 fn cell(key: Key, mut given: Given, set: &Set, keep: bool) -> anyhow::Result<Cell> {
     given.set("experts", key.experts);
     given.set("seed", key.fit_seed());
-    // Threads are the sweep's to give; one is in every range.
+    // The sweep decides about threads when the cell runs; any valid number will do here.
     given.set("threads", 1);
     given.set("basis", key.basis.as_str());
     match key.basis.as_str() {
@@ -86,7 +86,7 @@ fn cell(key: Key, mut given: Given, set: &Set, keep: bool) -> anyhow::Result<Cel
             if basis == "hilbert" {
                 given.set("size", key.size);
             }
-            // It is about frequencies, which there are none of here.
+            // The scheme draws frequencies, and these bases have none.
             given.remove("scheme");
         }
     }

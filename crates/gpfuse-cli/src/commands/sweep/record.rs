@@ -19,7 +19,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// For cells that are left of so many.
+    /// For the cells that are left, `all` being the number of all cells.
     pub(super) fn new(
         ledger: Ledger<Cells>,
         file: &SweepFile,

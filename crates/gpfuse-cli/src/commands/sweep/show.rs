@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::Outcome;
 use crate::print;
 
-/// What is said at the end.
+/// The summary that is printed at the end.
 pub(super) struct Summary<'a> {
     pub(super) folder: &'a Folder,
     pub(super) results: &'a Path,

@@ -120,7 +120,7 @@ fn random_splits(source: &Source, n: usize) -> anyhow::Result<Vec<Split>> {
     (0..source.splits).map(split).collect()
 }
 
-/// Take down what the files hold, which must be what they are said to hold.
+/// Record the digest of the files, which must be the digest that the sweep file has, if any.
 fn same(source: &mut Source, path: &str, found: String) -> anyhow::Result<()> {
     match source.digest.replace(found.clone()) {
         Some(recorded) if recorded != found => bail!(

@@ -15,7 +15,7 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar};
 use crate::print;
 use crate::progress::{bar, cancelled};
 
-/// With less of the work done, the time left is anybody's guess.
+/// With less than this part of the work done, no time left is shown.
 const ENOUGH_WORK: f64 = 0.003;
 
 pub(super) struct Watch {
@@ -154,7 +154,7 @@ impl Monitor for Running<'_> {
 }
 
 impl Drop for Running<'_> {
-    /// What is left of its cost is spent, draws or not.
+    /// Count the whole cost of the cell as spent, also where it ended early.
     fn drop(&mut self) {
         let spent = self.spent.lock().map_or(0.0, |spent| *spent);
         self.watch.spend((self.cost - spent).max(0.0));

@@ -32,7 +32,7 @@ pub(super) fn reproduce(model: &Model<'_>) -> Section {
     let mut lines = vec![
         format!(
             "gpfuse {command} TRAIN.csv --target {} --inputs {} --settings settings.toml --out {}",
-            quoted(&fitted.target()),
+            quoted(fitted.target()),
             quoted(&inputs.join(",")),
             quoted(&path)
         ),

@@ -91,7 +91,7 @@ fn made(fitted: &Fitted) -> String {
 }
 
 fn trust(fitted: &Fitted) -> String {
-    let (fitted, d) = (fitted, &fitted.diagnostics);
+    let d = &fitted.diagnostics;
     if fitted.settings.sampler.sampler == Sampler::Map || d.quantities.is_empty() {
         return "The model is a single point of its posterior: there are no chains to judge."
             .into();
@@ -114,7 +114,7 @@ fn trust(fitted: &Fitted) -> String {
     )
 }
 
-/// Words as a sentence: from a capital to a full stop.
+/// Words as a sentence: with a capital and a full stop.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map_or(String::new(), |c| c.to_uppercase().collect());

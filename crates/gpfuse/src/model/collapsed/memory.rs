@@ -23,7 +23,7 @@ impl Memory {
     }
 }
 
-// What is in it matters to nobody.
+// The contents are scratch: a clone gets memory of its own.
 impl Clone for Memory {
     fn clone(&self) -> Memory {
         Memory::new(self.size)

@@ -124,7 +124,7 @@ impl Mixture<'_> {
 fn adaptive(f: &impl Fn(f64) -> f64, cuts: &[f64], most: usize) -> Option<f64> {
     let ordered = cuts.windows(2).filter(|w| w[0] < w[1]);
     let mut panels: Vec<Panel> = ordered.map(|w| Panel::new(f, w[0], w[1])).collect();
-    // Each halving costs two panels of 15 evaluations.
+    // Each halving takes two panels of 15 evaluations.
     for _ in 0..most / 30 {
         let integral: f64 = panels.iter().map(|p| p.integral).sum();
         let error: f64 = panels.iter().map(|p| p.error).sum();
@@ -201,7 +201,7 @@ mod tests {
         let bump = |x: f64| (-0.5 * x * x).exp();
         let exact = (2.0 * std::f64::consts::PI).sqrt();
         assert!((adaptive(&bump, &[-9.0, 0.3, 9.5], 600).unwrap() / exact - 1.0).abs() < 1e-12);
-        // A narrow component is a step of F.
+        // A narrow component makes a step in F.
         let step = |x: f64| bump(x) * (1.0 + 0.5 * (1e3 * x).tanh());
         assert!(adaptive(&step, &[-9.0, 0.3, 9.5], 60).is_none());
     }

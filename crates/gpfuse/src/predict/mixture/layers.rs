@@ -254,7 +254,7 @@ mod tests {
         let mean = vec![0.0, 1.0, 1e3];
         let m = Mixture::new(vec![0.0; 3], mean, vec![1e-3, 2e-3, 1e-3]).unwrap();
         assert!(!m.layers().enough);
-        // Components without weight have no say.
+        // Components without weight do not count.
         let log_weight = vec![0.0, 0.0, f64::NEG_INFINITY];
         let m = Mixture::new(log_weight, vec![0.0, 1.0, 1e3], vec![0.1, 0.2, 1e-9]).unwrap();
         let layers = m.layers();

@@ -64,7 +64,7 @@ impl Measure {
     /// independent draws times both weights.
     pub(super) fn distances(&self, other: &Measure, grid: &Grid) -> f64 {
         let (a, b) = (self, other);
-        // Nothing, or all at one point as far as numbers tell.
+        // No components, or all at one point up to rounding.
         if a.weight == 0.0 || b.weight == 0.0 || grid.width == 0.0 {
             return 0.0;
         }

@@ -235,7 +235,7 @@ fn range_kernel<const FMA: bool>(parts: Parts<'_>, low: f64, high: f64) -> [f64;
     each_block!(BLOCK, w = parts.weight, m = parts.mean, s = parts.sd; {
         let components = w.iter().zip(m).zip(s);
         for ((a, b), ((w, m), s)) in lows.iter_mut().zip(&mut highs).zip(components) {
-            // A component without weight has no say.
+            // A component without weight does not count.
             *a = if *w > 0.0 { fma::<FMA>(low, *s, *m) } else { f64::INFINITY };
             *b = if *w > 0.0 { fma::<FMA>(high, *s, *m) } else { f64::NEG_INFINITY };
         }
