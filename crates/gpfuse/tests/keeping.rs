@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::gaussian::{DIM, Gaussian, prior, settings};
+use common::gaussian::{DIM, Gaussian, bits, prior, settings};
 use gpfuse::infer::map::Point;
 use gpfuse::infer::{ChainDraws, Draws, Keeper, Metric, Monitor, Sampler, Settings, sample};
 
@@ -61,10 +61,6 @@ fn run(memory: &Memory, settings: &Settings, limit: usize) -> (gpfuse::Result<Dr
     let monitor = Stopped { memory, limit, asked: AtomicUsize::new(0) };
     let draws = sample(&Gaussian::new(), &prior, &settings, &monitor);
     (draws, monitor.asked.into_inner())
-}
-
-fn bits(draws: &Draws) -> Vec<u64> {
-    draws.iter().flatten().map(|v| v.to_bits()).collect()
 }
 
 #[test]

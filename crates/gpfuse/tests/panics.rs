@@ -6,10 +6,8 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
 
-use common::gaussian::{Fault, Gaussian, PANIC, mute_panics_on_purpose, prior, settings};
+use common::gaussian::{Fault, Gaussian, PANIC, prior, settings, within};
 use gpfuse::Data;
 use gpfuse::calibrate::{self, Study};
 use gpfuse::fit::{FitSettings, Fitted};
@@ -17,14 +15,6 @@ use gpfuse::infer::map::Point;
 use gpfuse::infer::{ChainProgress, Keeper, Monitor, Quiet, Sampler, Settings, Start, sample};
 use gpfuse::model::Method;
 use gpfuse::sweep::{self, Cell, Finished, Key, Sink};
-
-/// What a job returns, if it does within 20 seconds.
-fn within<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
-    mute_panics_on_purpose();
-    let (tell, hear) = mpsc::channel();
-    std::thread::spawn(move || tell.send(job()));
-    hear.recv_timeout(Duration::from_secs(20)).unwrap()
-}
 
 fn panic_on_purpose() {
     std::panic::panic_any(PANIC);

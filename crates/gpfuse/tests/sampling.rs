@@ -4,13 +4,13 @@
 
 mod common;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use common::case::{Case, Recipe, normals, rows_of};
 use common::gaussian::{
-    DIM, FACTOR, FATAL, Fault, Gaussian, MEAN, PANIC, mute_panics_on_purpose, prior, run, settings,
+    DIM, FACTOR, FATAL, Fault, Gaussian, MEAN, PANIC, bits, prior, run, settings, within,
 };
 use common::tolerance;
 use gpfuse::Error;
@@ -20,18 +20,6 @@ use gpfuse::infer::{
     ChainProgress, Density, Draws, Metric, Monitor, Quiet, Sampler, Settings, Start, sample,
 };
 use gpfuse::model::{BankPrior, Method, Priors};
-
-/// `job` in a thread of its own, which must end within `seconds`: a hang is a failure, not a
-/// test that never ends.
-fn within<T: Send + 'static>(seconds: u64, job: impl FnOnce() -> T + Send + 'static) -> T {
-    let (tell, hear) = mpsc::channel();
-    std::thread::spawn(move || tell.send(job()));
-    hear.recv_timeout(Duration::from_secs(seconds)).unwrap()
-}
-
-fn bits(draws: &Draws) -> Vec<u64> {
-    draws.iter().flatten().map(|v| v.to_bits()).collect()
-}
 
 /// Mean and variance of every coordinate within 5 Monte Carlo standard errors. Ten statistics
 /// in each of four runs, each failing with probability 6e-7 were it normal, are 2e-5 in all;
@@ -290,10 +278,9 @@ fn cancelling_the_starts_is_an_error_or_marked() {
 /// A fault's message reaches the caller, whenever the fault comes: in a chain, in a pilot, or
 /// at the very first evaluation.
 fn fails_with(fault: Fault, after: usize, start: Start, sampler: Sampler, message: &'static str) {
-    mute_panics_on_purpose();
     for threads in [1, 4] {
         let asked = Settings { start, sampler, threads, ..settings() };
-        let found = within(20, move || run(&Gaussian::with(fault, after), asked));
+        let found = within(move || run(&Gaussian::with(fault, after), asked));
         let found = found.map(|d| d.len()).unwrap_err().to_string();
         assert!(found.contains(message), "{start:?}, after {after}, {threads} threads: {found}");
     }
@@ -334,8 +321,7 @@ fn a_density_that_panics_in_all_chains_fails_with_its_message() {
 /// A run that has failed in one chain has failed: the others do not draw on for hours first.
 #[test]
 fn a_failed_chain_stops_the_others() {
-    mute_panics_on_purpose();
-    let found = within(20, || run(&Gaussian::with(Fault::PanicOnce, 500), endless()));
+    let found = within(|| run(&Gaussian::with(Fault::PanicOnce, 500), endless()));
     let message = found.map(|d| d.len()).unwrap_err().to_string();
     assert!(message.contains(PANIC), "{message}");
 }

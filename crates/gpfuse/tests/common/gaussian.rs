@@ -1,7 +1,7 @@
 //! A correlated Gaussian whose moments are known, and which fails on demand.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, mpsc};
 use std::time::Duration;
 
 use gpfuse::Result;
@@ -116,4 +116,18 @@ pub(crate) fn settings() -> Settings {
 /// Sample without a monitor.
 pub(crate) fn run(density: &Gaussian, settings: Settings) -> Result<Draws> {
     sample(density, &prior, &settings.check()?, &Quiet)
+}
+
+/// The bits of all draws.
+pub(crate) fn bits(draws: &Draws) -> Vec<u64> {
+    draws.iter().flatten().map(|v| v.to_bits()).collect()
+}
+
+/// `job` in a thread of its own, which must end within 20 seconds: a hang is a failure, not a test
+/// that never ends.
+pub(crate) fn within<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
+    mute_panics_on_purpose();
+    let (tell, hear) = mpsc::channel();
+    std::thread::spawn(move || tell.send(job()));
+    hear.recv_timeout(Duration::from_secs(20)).unwrap()
 }
