@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use gpfuse::Data;
-use gpfuse::compare::{Audience, Contestant, Entry, compare as run_compare};
+use gpfuse::compare::{Audience, Contestant, Entry, compare as run_compare, in_test};
 use gpfuse::infer::Monitor;
 use gpfuse::settings::Style;
 use pyo3::prelude::*;
@@ -65,10 +65,10 @@ pub(crate) fn compare(
     let chosen = chosen.map_err(error::of)?;
     let rows = |x: &Matrix<'_>, y: &Vector<'_>| {
         let (x, inputs) = matrix(x);
-        Data::new(x, inputs).and_then(|data| data.with_target(vector(y))).map_err(error::of)
+        Data::new(x, inputs)?.with_target(vector(y))
     };
-    let train = rows(&x, &y)?;
-    let test = test.map(|(x, y)| rows(&x, &y)).transpose()?;
+    let train = rows(&x, &y).map_err(error::of)?;
+    let test = test.map(|(x, y)| rows(&x, &y).map_err(in_test)).transpose().map_err(error::of)?;
     let work = move |watch: &run::Watch| {
         let counting = Counting { watch, done: Cell::new(0), all: chosen.len() };
         run_compare(&train, test.as_ref(), &settings, &chosen, &counting)

@@ -7,8 +7,9 @@
 //! # let short = gpfuse::infer::Settings { warmup: 30, draws: 20, chains: 2, ..Default::default() };
 //!
 //! let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 10.0).collect();
-//! let y: Vec<f64> = x.iter().map(|x| x.sin() + 0.1 * (9.0 * x).cos()).collect();
-//! let data = Data::new(x, 1)?.with_target(y.clone())?;
+//! let y = x.iter().map(|x| x.sin() + 0.1 * (9.0 * x).cos()).collect();
+//! let wave = x.iter().map(|x| x.sin()).collect();
+//! let data = Data::new(x, 1)?.with_target(y)?;
 //! let settings = FitSettings { method: Method::Het, ..Default::default() };
 //! # let settings = FitSettings { sampler: short.clone(), ..settings };
 //! let fitted = fit(&data, &settings)?;
@@ -17,7 +18,7 @@
 //! println!("means {:?}, 90 % {:?}", prediction.mean()?, prediction.quantiles(&[0.05, 0.95])?);
 //!
 //! // Models that you have already: what each says at rows that it has not seen.
-//! let predictions = Predictions::new(vec![y, vec![0.0; 40]], vec![vec![0.2; 40], vec![0.9; 40]])?;
+//! let predictions = Predictions::new(vec![wave, vec![0.0; 40]], vec![vec![0.2; 40], vec![0.9; 40]])?;
 //! let stacking = data.with_experts(vec!["wave".into(), "zero".into()], predictions)?;
 //! let settings = FitSettings { method: Method::Pbhs, ..Default::default() };
 //! # let settings = FitSettings { sampler: short, ..settings };

@@ -41,9 +41,11 @@ impl SbcArgs {
         let input = ["x".to_string()];
         let Settled { settings: fit, unused } =
             self.options.given.settle(&Settings::default().fit, &input)?;
-        print::warn(unused.iter().map(|unused| unused.render(Style::CommandLine)));
         let all = fit.sampler.chains.saturating_mul(fit.sampler.draws);
         let thin = self.thin.unwrap_or_else(|| (all / calibrate::RANKED).max(1));
-        Ok(Settings { fit, rows: self.n, thin })
+        let settings = Settings { fit, rows: self.n, thin };
+        settings.clone().check()?;
+        print::warn(unused.iter().map(|unused| unused.render(Style::CommandLine)));
+        Ok(settings)
     }
 }

@@ -131,7 +131,7 @@ fn check_test(train: &Data, test: &Data) -> Result<()> {
 }
 
 /// Errors about the test rows call them so.
-fn in_test(error: Error) -> Error {
+pub fn in_test(error: Error) -> Error {
     match error {
         Error::Data(problem) => Error::Data(format!("test rows: {problem}")),
         Error::Shape { what, expected, found } => {

@@ -24,6 +24,7 @@ mod table;
 
 pub use contestant::Contestant;
 pub use entry::{Comparison, Convergence, Entry, Scored, Trust};
+pub use field::in_test;
 
 use crate::data::Data;
 use crate::fit::FitSettings;
