@@ -28,7 +28,7 @@ const SPLITS = { paper: 5, short: 3, long: 3 };
 const KEPT = ["mogpe", "pogpe", "het"];
 
 function settings() {
-  const lines = [`name = "paper, made up"`, `version = "0.1.0"`];
+  const lines = [`name = "paper"`, `version = "0.1.0"`];
   for (const [name, low, high] of [["paper", -5, 5], ["short", 0, 2], ["long", 0, 8]]) {
     lines.push(`[data.${name}]`, `simulate = { n = 60, low = ${low}.0, high = ${high}.0 }`, `splits = ${SPLITS[name]}`);
   }
