@@ -82,10 +82,11 @@ target/tools/%:
 	$(CARGO) install --quiet --locked --debug --root target/tools $*
 	touch $@
 
+# As the tests are built, so that macros and build scripts are built once for both.
 check: $(VENV)/ready
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps
 	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
