@@ -53,6 +53,16 @@ fn missing_files_and_columns() {
     assert_eq!(place.files(), ["d.csv"]);
 }
 
+/// Numbers are names only for who names all columns; else the header is missing.
+#[test]
+fn numbers_as_names() {
+    let place = Place::new();
+    let rows: String = (0..20).map(|i| format!("{i},{}\n", (f64::from(i) / 3.0).sin())).collect();
+    place.write("n.csv", format!("1,2\n{rows}"));
+    place.done(&format!("fit n.csv --target 2 --inputs 1 {SMALL_FIT}"));
+    place.refused("fit n.csv --target 2 --out m.nc", 1, &["the first line is all numbers"]);
+}
+
 #[test]
 fn settings_out_of_range() {
     let place = Place::new();

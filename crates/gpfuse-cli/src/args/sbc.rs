@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gpfuse::calibrate::{self, Settings};
+use gpfuse::calibrate::{self, CheckedCalibrate, Settings};
 use gpfuse::settings::{Settled, Style};
 
 use super::options::SbcOptions;
@@ -36,15 +36,14 @@ pub(crate) struct SbcArgs {
 }
 
 impl SbcArgs {
-    /// The settings of the study; what was given without effect is said.
-    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+    /// The checked settings of the study; what was given without effect is said.
+    pub(crate) fn settings(&self) -> anyhow::Result<CheckedCalibrate> {
         let input = ["x".to_string()];
         let Settled { settings: fit, unused } =
             self.options.given.settle(&Settings::default().fit, &input)?;
         let all = fit.sampler.chains.saturating_mul(fit.sampler.draws);
         let thin = self.thin.unwrap_or_else(|| (all / calibrate::RANKED).max(1));
-        let settings = Settings { fit, rows: self.n, thin };
-        settings.clone().check()?;
+        let settings = Settings { fit, rows: self.n, thin }.check()?;
         print::warn(unused.iter().map(|unused| unused.render(Style::CommandLine)));
         Ok(settings)
     }

@@ -24,7 +24,15 @@ impl Training {
         asked: Option<&[String]>,
         target: &str,
     ) -> anyhow::Result<Training> {
-        Training::with(path, asked, target, |_, _| Ok(Vec::new()))
+        let Some(inputs) = asked else {
+            return Training::with(path, None, target, |_, _| Ok(Vec::new()));
+        };
+        check_inputs(asked, target)?;
+        // Who names all columns may have numbers for names.
+        let wanted = data_columns(inputs, Some(target), &[]);
+        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let table = Table::read(path, Some(&wanted))?;
+        Ok(Training { data: table.data(inputs, target, &[])?, path: table.path })
     }
 
     /// The same with what experts made elsewhere say, in columns `mean_NAME` and `sd_NAME`.

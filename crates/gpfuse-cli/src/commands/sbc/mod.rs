@@ -27,7 +27,7 @@ pub(super) fn run(args: &SbcArgs) -> anyhow::Result<Outcome> {
     if !(1..=MOST_SIMULATIONS).contains(&args.sims) {
         anyhow::bail!("setting `sims`: {} is out of range: use 1 to {MOST_SIMULATIONS}", args.sims);
     }
-    let study = Study::new(args.settings()?.check()?)?;
+    let study = Study::new(args.settings()?)?;
     let told = Simulations::settings(study.settings(), env!("CARGO_PKG_VERSION"))?;
     let ledger = Ledger::open(&args.out, Simulations(study.names().to_vec()), &told)?;
     if ledger.was_cut() {
