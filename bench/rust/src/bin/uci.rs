@@ -8,7 +8,6 @@
 //! is printed, beside RECORDED, the better of BHS and P-BHS as the paper's authors recorded it.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -16,13 +15,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use gpfuse::Data;
 use gpfuse::experts;
 use gpfuse::fit::{FitSettings, fit};
 use gpfuse::infer;
 use gpfuse::model::Method;
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
+use gpfuse_bench::Outcome;
+use gpfuse_bench::sets::Set;
 
 const SETS: [&str; 15] = [
     "yacht",
@@ -109,30 +107,8 @@ fn key((method, set, experts, hold_out, split): &Run) -> String {
     format!("{method},{set},{experts},{hold_out},{split},")
 }
 
-/// The rows of a CSV file below its header.
-fn rows(path: &Path) -> Outcome<Vec<Vec<f64>>> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let line = |l: &str| l.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>();
-    Ok(text.lines().skip(1).map(line).collect::<Result<_, _>>()?)
-}
-
 fn one(data: &Path, (method, set, experts, hold_out, split): &Run) -> Outcome<String> {
-    let table = rows(&data.join(format!("{set}.csv")))?;
-    let masks = rows(&data.join(format!("{set}.splits.csv")))?;
-    let of = |test: f64| -> Vec<usize> {
-        (0..table.len()).filter(|r| masks[*r][*split] == test).collect()
-    };
-    let (train, test) = (of(0.0), of(1.0));
-    let last = table[0].len() - 1;
-    // Columns that are constant in the training rows say nothing.
-    let varies = |c: &usize| train.iter().any(|r| table[*r][*c] != table[train[0]][*c]);
-    let columns: Vec<usize> = (0..last).filter(varies).collect();
-    let pick = |rows: &[usize]| -> gpfuse::Result<Data> {
-        let x = rows.iter().flat_map(|r| columns.iter().map(|c| table[*r][*c])).collect();
-        let y = rows.iter().map(|r| table[*r][last]).collect();
-        Data::new(x, columns.len())?.with_target(y)
-    };
-    let (train, test) = (pick(&train)?, pick(&test)?);
+    let (train, test) = Set::read(data, set)?.split(*split)?;
     let settings = FitSettings {
         method: if method == "bhs" { Method::Bhs } else { Method::Pbhs },
         plain: method == "pbhs-plain",
