@@ -4,6 +4,7 @@
 //! follow ArviZ's schema; the group `gpfuse` holds what prediction needs besides the draws.
 //! Parameters are stored on their natural scale (`mu_var`, `mu_ell`, ...).
 
+mod bases;
 mod draws;
 mod experts;
 mod rows;
@@ -12,7 +13,6 @@ mod weights;
 use std::path::Path;
 use std::sync::Arc;
 
-use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
 use gpfuse::fit::{FitSettings, Fitted, KEPT_LOG_LIKELIHOODS, Kept};
 use gpfuse::infer::{Draws, Stat};
 use gpfuse::model::layout::Part;
@@ -105,13 +105,18 @@ fn sampled(name: &str, draws: &Draws, dims: &[(&str, usize)], vars: Vec<Var>) ->
     group
 }
 
-/// The dimensions of a part, after chain and draw.
+/// The dimensions of a part, chain and draw first.
 fn dims_of(part: &Part) -> Vec<&'static str> {
-    let count = if part.role == Some(Role::Gate) { "gate" } else { "expert" };
+    let (count, feature) = match part.role {
+        Some(Role::Gate) => ("gate", "feature"),
+        Some(Role::Contrast) => ("contrast", "feature"),
+        Some(Role::Common) => ("common", "common_feature"),
+        _ => ("expert", "feature"),
+    };
     match part.kind {
         Kind::Var => vec!["chain", "draw", count],
         Kind::Ell => vec!["chain", "draw", count, "input"],
-        Kind::Theta => vec!["chain", "draw", count, "feature"],
+        Kind::Theta => vec!["chain", "draw", count, feature],
         Kind::Scale => vec!["chain", "draw", "expert"],
         Kind::Floor | Kind::Tail | Kind::Blend | Kind::Temper => vec!["chain", "draw"],
     }
@@ -122,24 +127,31 @@ fn posterior(fitted: &Fitted) -> Group {
     let layout = model.layout();
     let gates = layout.bank(Role::Gate).map_or(0, |b| b.count);
     let label = |n: usize| Data::Str((1..=n).map(|k| k.to_string()).collect());
+    let (inputs, features) = (fitted.inputs(), model.basis().features());
     let mut vars = vec![
         var("expert", &["expert"], Data::Str(fitted.expert_names())),
         var("gate", &["gate"], label(gates)),
-        var("input", &["input"], Data::Str(fitted.inputs().to_vec())),
-        index("feature", layout.features),
+        var("input", &["input"], Data::Str(inputs.to_vec())),
+        index("feature", features),
     ];
+    let mut dims = vec![
+        ("expert", model.experts()),
+        ("gate", gates),
+        ("input", inputs.len()),
+        ("feature", features),
+    ];
+    if let Some(common) = model.common() {
+        let contrasts = layout.bank(Role::Contrast).map_or(0, |b| b.count);
+        vars.push(var("contrast", &["contrast"], label(contrasts)));
+        vars.extend([index("common", 1), index("common_feature", common.features())]);
+        dims.extend([("contrast", contrasts), ("common", 1), ("common_feature", common.features())]);
+    }
     for part in &layout.parts {
         let range = part.offset..part.offset + part.count * part.width;
         let natural = |v: &f64| part.kind.natural(*v);
         let values = draws.iter().flat_map(|q| q[range.clone()].iter().map(natural)).collect();
         vars.push(var(&part.name, &dims_of(part), Data::F64(values)));
     }
-    let dims = [
-        ("expert", model.experts()),
-        ("gate", gates),
-        ("input", layout.inputs),
-        ("feature", layout.features),
-    ];
     sampled("posterior", draws, &dims, vars)
 }
 
@@ -196,23 +208,7 @@ fn own_group(fitted: &Fitted) -> serde_json::Result<Group> {
         var("target_shift", &[], Data::F64(vec![scaler.target.shift])),
         var("target_scale", &[], Data::F64(vec![scaler.target.scale])),
     ];
-    match model.basis() {
-        Basis::Rff(basis) => {
-            dims.push(("frequency", basis.frequencies()));
-            vars.push(var("omega", &["frequency", "input"], Data::F64(basis.omega().to_vec())));
-        }
-        Basis::Hilbert(basis) => {
-            let (centre, half_width) = basis.domain();
-            let sizes = basis.sizes().iter().map(|s| *s as i64).collect();
-            vars.push(var("centre", &["input"], Data::F64(centre.to_vec())));
-            vars.push(var("half_width", &["input"], Data::F64(half_width.to_vec())));
-            vars.push(var("sizes", &["input"], Data::I64(sizes)));
-        }
-        Basis::Exact(basis) => {
-            dims.push(("anchor", basis.anchors()));
-            vars.push(var("anchors", &["anchor", "input"], Data::F64(basis.points())));
-        }
-    }
+    bases::write(model, &mut dims, &mut vars);
     experts::write(fitted, &mut dims, &mut vars);
     Ok(group("gpfuse", &dims, vars))
 }
@@ -285,6 +281,7 @@ pub fn read(tree: &Tree) -> Result<Fitted, String> {
 
 fn assemble(tree: &Tree) -> Result<Fitted, String> {
     let group = Reader::of(tree, "gpfuse")?;
+    bases::refuse_exact(&group)?;
     let json = |name: &str, e: serde_json::Error| format!("`gpfuse/{name}`: {e}");
     let settings: FitSettings =
         serde_json::from_str(group.text("settings")?).map_err(|e| json("settings", e))?;
@@ -306,19 +303,8 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
     {
         return Err("its scaler does not fit its inputs".into());
     }
-    let basis = match (group.numbers("omega"), group.numbers("anchors")) {
-        (Ok(omega), _) => Rff::new(settings.kernel, omega.to_vec(), inputs.len()).map(Basis::Rff),
-        (_, Ok(x)) => Exact::new(settings.kernel, x, inputs.len()).map(Basis::Exact),
-        _ => {
-            let sizes = group.counts("sizes")?;
-            let centre = group.numbers("centre")?.to_vec();
-            let half_width = group.numbers("half_width")?.to_vec();
-            Hilbert::new(settings.kernel, centre, half_width, sizes).map(Basis::Hilbert)
-        }
-    };
-    let plain = |e: gpfuse::Error| e.to_string();
-    let basis = basis.map_err(plain)?;
-    let model = settings.model(basis).map_err(plain)?;
+    let bases = bases::read(&group, &settings, inputs.len())?;
+    let model = settings.model(bases).map_err(|e| e.to_string())?;
     let draws = draws::read(tree, &model)?;
     let target = group.text("target")?.to_string();
     let (experts, rows) = experts::read(tree, &group, model.learned(), inputs.len(), &target)?;

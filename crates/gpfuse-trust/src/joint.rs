@@ -50,7 +50,7 @@ pub(crate) fn views(model: &Model) -> Vec<View> {
     let mut out = Vec::new();
     for part in &model.layout().parts {
         let bank = match part.role {
-            Some(Role::Mu) => priors.mu,
+            Some(Role::Common | Role::Contrast | Role::Mu) => priors.mu,
             Some(Role::LogSd) => priors.log_sd,
             Some(Role::Gate) | None => priors.gate,
         };

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                         ("rff", format!("{:.2} ns a feature", seconds * 1e9 / features))
                     }
                     Basis::Hilbert(_) => ("hilbert", String::new()),
-                    Basis::Exact(_) => ("exact", String::new()),
+                    Basis::Eigen(_) => ("eigen", String::new()),
                 };
                 println!("{:7} {name:8} {method:6} {:.4} ms  {each}", level.name(), seconds * 1e3);
                 let posterior = Posterior::new(model, data.clone())?.at_level(level);

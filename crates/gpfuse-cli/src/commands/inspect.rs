@@ -106,7 +106,7 @@ fn approximation(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
     // Random features are the same everywhere; a Hilbert basis is worst at the data's edge.
     let edge: Vec<f64> = match fitted.model.basis() {
         Basis::Rff(b) => vec![f64::INFINITY; b.inputs()],
-        Basis::Exact(_) => return Ok(out),
+        Basis::Eigen(_) => return Ok(out),
         Basis::Hilbert(b) => b.domain().1.iter().map(|l| l / fitted.settings.box_factor).collect(),
     };
     for part in fitted.model.layout().parts.iter().filter(|p| p.kind == Kind::Ell) {
@@ -120,6 +120,7 @@ fn approximation(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
         };
         let log_ell: Vec<f64> = (0..part.width).map(median).collect();
         let found = fitted.model.basis().approximation(&log_ell, &edge)?;
+        let Some(found) = found else { continue };
         out.push(format!(
             "error against the exact kernel, of variance 1, at the median {}: {:.1e} at worst, \
              {:.1e} root mean square",
@@ -133,7 +134,14 @@ fn basis(model: &Model) -> String {
     let kernel = model.basis().kernel();
     match model.basis() {
         Basis::Rff(b) => format!("{kernel} kernel by {} random frequencies", b.frequencies()),
-        Basis::Exact(b) => format!("{kernel} kernel, exact, at {} rows", b.anchors()),
+        Basis::Eigen(few) => {
+            let functions = |basis: &Basis| basis.features() - 1;
+            let mean = model.common().map_or(String::new(), |common| {
+                format!("{} for the shared mean and ", functions(common))
+            });
+            let (all, rest) = (few.landmarks(), few.functions());
+            format!("{kernel} kernel by eigenfunctions: {mean}{rest} for the rest, on {all} rows")
+        }
         Basis::Hilbert(b) => {
             let sizes: Vec<String> = b.sizes().iter().map(usize::to_string).collect();
             format!("{kernel} kernel by a Hilbert basis of {} functions", sizes.join(" x "))

@@ -6,20 +6,16 @@
 //! spectral density S. The features do not depend on the hyperparameters: all GPs of a model
 //! share one block of them.
 
-mod products;
 mod scales;
 mod weighted;
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Adjoints, GpGrad, GpParams};
+use super::{Adjoints, Fixed, GpGrad, GpParams};
 use crate::kernel::Kernel;
 use crate::math::simd::{Level, vectorised};
 use crate::math::turns::sin_cos_lanes;
-use crate::math::{Lanes, ROWS, WIDTH, fma, total};
-use crate::rows::Rows;
+use crate::math::{Lanes, ROWS, fma, total};
 use crate::{Error, Result};
 use scales::scales;
 
@@ -40,15 +36,6 @@ pub struct Hilbert {
     centre: Vec<f64>,
     half_width: Vec<f64>,
     sizes: Vec<usize>,
-}
-
-/// The coefficients of `count` GPs.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Coefs {
-    /// `scale * theta`, (count, functions).
-    coef: Vec<f64>,
-    /// `sqrt(var S_j)`, for the gradient and for weighted features, (count, functions).
-    scale: Vec<f64>,
 }
 
 impl Hilbert {
@@ -206,14 +193,7 @@ impl Hilbert {
         }
     }
 
-    /// Room for the coefficients of `count` GPs; with `adjoint`, also for their scales.
-    pub(super) fn coefs(&self, count: usize, adjoint: bool) -> Coefs {
-        let length = count * self.functions();
-        let scale = if adjoint { vec![0.0; length] } else { Vec::new() };
-        Coefs { coef: vec![0.0; length], scale }
-    }
-
-    pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
+    pub(super) fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Fixed) {
         let functions = self.functions();
         let gp = g * functions..(g + 1) * functions;
         let lead = p.log_var + p.log_ell.iter().sum::<f64>();
@@ -230,46 +210,6 @@ impl Hilbert {
         }
     }
 
-    pub(super) fn forward(
-        &self,
-        level: Level,
-        rows: &Rows,
-        b: usize,
-        cache: &[Lanes],
-        coefs: &Coefs,
-        room: &mut [Lanes],
-        f: &mut [Lanes],
-    ) {
-        let functions = self.functions();
-        let features = match cache.get(b * functions..(b + 1) * functions) {
-            Some(kept) => kept,
-            None => {
-                let slot = b % (room.len() / functions);
-                let made = &mut room[slot * functions..(slot + 1) * functions];
-                self.features(level, rows.block(b), made);
-                made
-            }
-        };
-        products::forward(level, features, &coefs.coef, rows.groups(b), f);
-    }
-
-    pub(super) fn adjoint(
-        &self,
-        level: Level,
-        rows: &Rows,
-        blocks: Range<usize>,
-        cache: &[Lanes],
-        room: &[Lanes],
-        d_f: &[Lanes],
-        out: &mut Adjoints,
-    ) {
-        let functions = self.functions();
-        let kept = cache.get(blocks.start * functions..blocks.end * functions);
-        let features = kept.unwrap_or(&room[..blocks.len() * functions]);
-        let groups = (blocks.len() - 1) * ROWS / WIDTH + rows.groups(blocks.end - 1);
-        products::adjoint(level, features, functions, d_f, groups, &mut out.coef);
-    }
-
     /// With `c_j = sqrt(var S_j) theta_j`: `d theta_j = scale_j dc_j`,
     /// `d log var = sum_j c_j dc_j / 2` and
     /// `d log ell = sum_j c_j dc_j (d log S_j / d log ell) / 2`.
@@ -277,7 +217,7 @@ impl Hilbert {
         &self,
         g: usize,
         p: GpParams<'_>,
-        coefs: &Coefs,
+        coefs: &Fixed,
         sums: &Adjoints,
         grad: GpGrad<'_>,
     ) {

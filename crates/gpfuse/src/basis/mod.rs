@@ -2,43 +2,44 @@
 //! and scale are.
 //!
 //! Three bases: random Fourier features, whose frequencies move with the lengthscale
-//! ([`rff`]), a fixed Hilbert-space basis ([`hilbert`]), and the exact GP of a small data set
-//! ([`exact`]). Everything above asks a basis for the four steps of [`Basis`]: `prepare`
+//! ([`rff`]), a fixed Hilbert-space basis for few inputs ([`hilbert`]), and eigenfunctions made from
+//! the data for many inputs ([`eigen`]). Everything above asks a basis for the four steps of [`Basis`]: `prepare`
 //! (parameters to coefficients), `forward` (coefficients to function values on a block of rows),
 //! `adjoint` (the reverse) and `finish` (adjoints of coefficients to the gradient). The collapsed
 //! density also asks for the features themselves (`weighted.rs`).
 
 pub mod approximation;
-pub mod exact;
+pub mod eigen;
 pub mod frequencies;
 pub mod hilbert;
+mod products;
 pub mod rff;
 pub(crate) mod weighted;
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Result;
 use crate::kernel::Kernel;
 use crate::math::simd::Level;
-use crate::math::{Lanes, Sums};
+use crate::math::{Lanes, ROWS, Sums, WIDTH};
 use crate::rows::Rows;
 pub use approximation::Approximation;
-pub use exact::Exact;
+pub use eigen::Eigen;
 pub use hilbert::Hilbert;
 pub use rff::Rff;
 
-/// The basis that all GPs of a model share.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The basis that GPs share.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "basis", rename_all = "kebab-case")]
 pub enum Basis {
     /// Random Fourier features.
     Rff(Rff),
     /// The fixed basis of sines on a box.
     Hilbert(Hilbert),
-    /// The exact GP on the rows of a small data set.
-    Exact(Exact),
+    /// Eigenfunctions of a pilot's covariance.
+    Eigen(Eigen),
 }
 
 /// The parameters of one GP in the sampling space, as slices of a longer vector.
@@ -63,12 +64,20 @@ pub struct GpGrad<'a> {
     pub theta: &'a mut [f64],
 }
 
-/// The parameters of `count` GPs as their basis uses them; the parts of the other bases are empty.
+/// The parameters of `count` GPs as their basis uses them; the part of the other bases is empty.
 #[derive(Debug, Clone, Default)]
 pub struct Coefs {
     rff: rff::Coefs,
-    hilbert: hilbert::Coefs,
-    exact: exact::Coefs,
+    fixed: Fixed,
+}
+
+/// The coefficients of `count` GPs on fixed functions.
+#[derive(Debug, Clone, Default)]
+struct Fixed {
+    /// `scale * theta`, (count, functions).
+    coef: Vec<f64>,
+    /// What theta is multiplied by, for the gradient and for weighted features, (count, functions).
+    scale: Vec<f64>,
 }
 
 /// One thread's working memory; what belongs to other bases is empty.
@@ -78,13 +87,12 @@ pub struct Work {
     trig: Vec<Lanes>,
     /// Hilbert: features of the last few blocks, (blocks, functions).
     features: Vec<Lanes>,
-    exact: exact::Work,
 }
 
 /// What the reverse pass adds up over the rows, for `count` GPs.
 #[derive(Debug, Clone, Default)]
 pub struct Adjoints {
-    /// For the adjoint of theta, (count, features); exact: of the values at the anchors.
+    /// For the adjoint of theta, (count, features).
     coef: Vec<Sums>,
     /// RFF: for the adjoint of the lengthscales, (count, frequencies, inputs).
     freq: Vec<Sums>,
@@ -93,9 +101,23 @@ pub struct Adjoints {
 /// What a basis computes once for a set of rows.
 #[derive(Debug, Clone, Default)]
 pub struct Cache {
-    /// Hilbert: the features of all blocks, (blocks, functions); empty where they do not fit.
+    /// Fixed functions at all blocks, (blocks, functions); empty where they do not fit.
     features: Vec<Lanes>,
-    exact: exact::Cache,
+    /// Eigenfunctions: the variance that they leave out, (blocks).
+    left_out: Vec<Lanes>,
+}
+
+impl Cache {
+    /// The variance that the functions leave out at the rows of block `b`, where they are such
+    /// functions.
+    pub(crate) fn left_out(&self, b: usize) -> Option<&Lanes> {
+        self.left_out.get(b)
+    }
+
+    /// The features of some blocks, where they are kept.
+    fn kept(&self, blocks: Range<usize>, functions: usize) -> Option<&[Lanes]> {
+        self.features.get(blocks.start * functions..blocks.end * functions)
+    }
 }
 
 /// The largest cache of features, in numbers: two megabytes, about what stays near a core.
@@ -108,7 +130,7 @@ impl Basis {
         match self {
             Basis::Rff(b) => 2 * b.frequencies(),
             Basis::Hilbert(b) => b.functions(),
-            Basis::Exact(b) => b.anchors(),
+            Basis::Eigen(b) => b.functions() + 1,
         }
     }
 
@@ -117,7 +139,24 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.inputs(),
             Basis::Hilbert(b) => b.inputs(),
-            Basis::Exact(b) => b.inputs(),
+            Basis::Eigen(b) => b.inputs(),
+        }
+    }
+
+    /// How many lengthscales a GP has among its parameters: none where the functions are made for
+    /// given ones.
+    pub fn lengthscales(&self) -> usize {
+        match self {
+            Basis::Rff(_) | Basis::Hilbert(_) => self.inputs(),
+            Basis::Eigen(_) => 0,
+        }
+    }
+
+    /// What GPs vary about.
+    pub fn level(&self) -> f64 {
+        match self {
+            Basis::Rff(_) | Basis::Hilbert(_) => 0.0,
+            Basis::Eigen(b) => b.level(),
         }
     }
 
@@ -126,19 +165,20 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.kernel(),
             Basis::Hilbert(b) => b.kernel(),
-            Basis::Exact(b) => b.kernel(),
+            Basis::Eigen(b) => b.pilot().kernel,
         }
     }
 
     /// How far the basis is from its kernel at given lengthscales: pairs of points up to three
     /// lengthscales apart, along each input in turn, about the middle and about the edges of
-    /// the data, which are `edge` from the middle of the box for each input. The exact GP has no
-    /// error: each pair of an anchor and a row has the kernel's covariance.
-    pub fn approximation(&self, log_ell: &[f64], edge: &[f64]) -> Result<Approximation> {
+    /// the data, which are `edge` from the middle of the box for each input. Nothing for
+    /// eigenfunctions, whose error is part of the model.
+    pub fn approximation(&self, log_ell: &[f64], edge: &[f64]) -> Result<Option<Approximation>> {
         const STEPS: usize = 24;
         let centre = match self {
-            Basis::Rff(_) | Basis::Exact(_) => vec![0.0; self.inputs()],
+            Basis::Rff(_) => vec![0.0; self.inputs()],
             Basis::Hilbert(b) => b.domain().0.to_vec(),
+            Basis::Eigen(_) => return Ok(None),
         };
         let mut points = Vec::new();
         for (i, log_ell) in log_ell.iter().enumerate() {
@@ -154,24 +194,23 @@ impl Basis {
             }
         }
         let row = |i: usize| &points[i * centre.len()..(i + 1) * centre.len()];
-        approximation::report(self.kernel(), log_ell, &points, 3.0, |i, j| match self {
+        let covariance = |i, j| match self {
             Basis::Rff(b) => approximation::rff_covariance(b.omega(), log_ell, row(i), row(j)),
             Basis::Hilbert(b) => b.covariance(log_ell, row(i), row(j)),
-            Basis::Exact(b) => b.covariance(log_ell, row(i), row(j)),
-        })
+            Basis::Eigen(_) => f64::NAN,
+        };
+        approximation::report(self.kernel(), log_ell, &points, 3.0, covariance).map(Some)
     }
 
     /// Refuse rows that a model on this basis cannot be fitted to.
     pub fn check(&self, rows: &Rows) -> Result<()> {
         match self {
             Basis::Rff(b) => b.check(rows),
-            Basis::Hilbert(_) => Ok(()),
-            Basis::Exact(b) => b.check(rows),
+            Basis::Hilbert(_) | Basis::Eigen(_) => Ok(()),
         }
     }
 
-    /// Features of `rows` for later blocks, where they are fixed and few enough to keep; for the
-    /// exact GP, which rows are anchors.
+    /// Features of `rows` for later blocks, where they are fixed and few enough to keep.
     pub fn cache(&self, rows: &Rows) -> Cache {
         match self {
             Basis::Hilbert(b) if rows.len() * b.functions() <= CACHE_LIMIT => {
@@ -183,7 +222,7 @@ impl Basis {
                 }
                 Cache { features, ..Cache::default() }
             }
-            Basis::Exact(b) => Cache { exact: b.cache(rows), ..Cache::default() },
+            Basis::Eigen(b) => b.cache(rows),
             _ => Cache::default(),
         }
     }
@@ -191,13 +230,12 @@ impl Basis {
     /// Room for the coefficients of `count` GPs; with `adjoint`, also for what the gradient
     /// needs of them.
     pub fn coefs(&self, count: usize, adjoint: bool) -> Coefs {
-        let mut out = Coefs::default();
-        match self {
-            Basis::Rff(b) => out.rff = b.coefs(count),
-            Basis::Hilbert(b) => out.hilbert = b.coefs(count, adjoint),
-            Basis::Exact(b) => out.exact = b.coefs(count, adjoint),
+        if let Basis::Rff(b) = self {
+            return Coefs { rff: b.coefs(count), ..Coefs::default() };
         }
-        out
+        let zeros = vec![0.0; count * self.features()];
+        let scale = if adjoint { zeros.clone() } else { Vec::new() };
+        Coefs { fixed: Fixed { coef: zeros, scale }, ..Coefs::default() }
     }
 
     /// Working memory for `count` GPs; with `adjoint`, also for the reverse pass.
@@ -209,7 +247,7 @@ impl Basis {
             Basis::Rff(b) if adjoint => out.trig = lanes(2 * count * b.frequencies()),
             Basis::Rff(_) => {}
             Basis::Hilbert(b) => out.features = lanes(blocks * b.functions()),
-            Basis::Exact(b) => out.exact = b.work(),
+            Basis::Eigen(_) => {}
         }
         out
     }
@@ -219,18 +257,20 @@ impl Basis {
         let zeros = |n: usize| vec![Sums::splat(0.0); count * n];
         let freq = match self {
             Basis::Rff(b) => b.omega().len(),
-            Basis::Hilbert(_) | Basis::Exact(_) => 0,
+            Basis::Hilbert(_) | Basis::Eigen(_) => 0,
         };
         Adjoints { coef: zeros(self.features()), freq: zeros(freq) }
     }
 
     /// How many blocks a reverse pass takes at most; they begin at a multiple of this. RFF needs
     /// the sines of each function value, which fill the cache for one block. The features of
-    /// the fixed basis serve all GPs, and its sums are better read and written seldom.
+    /// fixed functions serve all GPs, and their sums are better read and written seldom; but what the
+    /// forward pass has read should still be near the core, half a megabyte of it.
     pub fn span(&self) -> usize {
         match self {
-            Basis::Rff(_) | Basis::Exact(_) => 1,
+            Basis::Rff(_) => 1,
             Basis::Hilbert(_) => 16,
+            Basis::Eigen(_) => (1024 / self.features()).clamp(1, 16),
         }
     }
 
@@ -238,8 +278,8 @@ impl Basis {
     pub fn prepare(&self, level: Level, g: usize, p: GpParams<'_>, coefs: &mut Coefs) {
         match self {
             Basis::Rff(b) => b.prepare(level, g, p, &mut coefs.rff),
-            Basis::Hilbert(b) => b.prepare(level, g, p, &mut coefs.hilbert),
-            Basis::Exact(b) => b.prepare(level, g, p, &mut coefs.exact),
+            Basis::Hilbert(b) => b.prepare(level, g, p, &mut coefs.fixed),
+            Basis::Eigen(b) => b.prepare(g, p, &mut coefs.fixed),
         }
     }
 
@@ -260,12 +300,21 @@ impl Basis {
                 basis.forward(level, x, reach, &coefs.rff, &mut work.trig, f);
             }
             Basis::Hilbert(basis) => {
-                let room = &mut work.features;
-                basis.forward(level, rows, b, &cache.features, &coefs.hilbert, room, f);
+                let functions = basis.functions();
+                let features = match cache.kept(b..b + 1, functions) {
+                    Some(kept) => kept,
+                    None => {
+                        let slot = b % (work.features.len() / functions);
+                        let made = &mut work.features[slot * functions..(slot + 1) * functions];
+                        basis.features(level, rows.block(b), made);
+                        made
+                    }
+                };
+                products::forward(level, features, &coefs.fixed.coef, rows.groups(b), f);
             }
-            Basis::Exact(basis) => {
-                let room = &mut work.exact;
-                basis.forward(level, rows, b, &cache.exact, &coefs.exact, room, f);
+            Basis::Eigen(_) => {
+                let features = cache.kept(b..b + 1, self.features()).unwrap_or_default();
+                products::forward(level, features, &coefs.fixed.coef, rows.groups(b), f);
             }
         }
     }
@@ -284,30 +333,29 @@ impl Basis {
     ) {
         match self {
             Basis::Rff(b) => b.adjoint(level, rows.block(blocks.start), &work.trig, d_f, out),
-            Basis::Hilbert(b) => {
-                b.adjoint(level, rows, blocks, &cache.features, &work.features, d_f, out);
+            Basis::Hilbert(_) | Basis::Eigen(_) => {
+                let functions = self.features();
+                let kept = cache.kept(blocks.clone(), functions);
+                let features = kept.unwrap_or_else(|| &work.features[..blocks.len() * functions]);
+                let groups = (blocks.len() - 1) * ROWS / WIDTH + rows.groups(blocks.end - 1);
+                products::adjoint(level, features, functions, d_f, groups, &mut out.coef);
             }
-            Basis::Exact(b) => b.adjoint(rows, blocks.start, &cache.exact, d_f, out),
         }
     }
 
     /// Add the gradient of GP `g`, from the adjoints summed over all blocks.
     pub fn finish(
         &self,
-        level: Level,
         g: usize,
         p: GpParams<'_>,
         coefs: &Coefs,
         sums: &Adjoints,
-        work: &mut Work,
         grad: GpGrad<'_>,
     ) {
         match self {
             Basis::Rff(b) => b.finish(g, p, &coefs.rff, sums, grad),
-            Basis::Hilbert(b) => b.finish(g, p, &coefs.hilbert, sums, grad),
-            Basis::Exact(b) => {
-                b.finish(level, g, p, &coefs.exact, sums, &mut work.exact, grad);
-            }
+            Basis::Hilbert(b) => b.finish(g, p, &coefs.fixed, sums, grad),
+            Basis::Eigen(b) => b.finish(g, &coefs.fixed, sums, grad),
         }
     }
 }
@@ -342,7 +390,7 @@ mod tests {
             let error = |size: usize| {
                 let basis = Hilbert::new(kernel, vec![0.0], vec![6.5], vec![size]);
                 let basis = Basis::Hilbert(basis.expect("a box"));
-                basis.approximation(&[0.3_f64.ln()], &[5.0]).expect("a report").max_abs
+                basis.approximation(&[0.3_f64.ln()], &[5.0]).expect("a report").expect("one").max_abs
             };
             assert!(error(400) < bound, "{kernel}: {}", error(400));
             assert!(error(10) > 0.3, "{kernel}: {}", error(10));

@@ -35,8 +35,8 @@ impl Basis {
 
     /// Write the weighted features of GP `g` on block `b` into its columns, which are (features,
     /// blocks). Must follow [`Basis::forward`] of that block, with the coefficients of
-    /// [`Basis::bare`]. The exact basis has no features that could be weighted this way, and
-    /// leaves the columns as they are.
+    /// [`Basis::bare`]. Eigenfunctions have too many columns for such a regression, and leave them as
+    /// they are.
     pub(crate) fn weighted(
         &self,
         level: Level,
@@ -56,9 +56,9 @@ impl Basis {
             }
             Basis::Hilbert(basis) => {
                 let (cache, room) = (&cache.features, &work.features);
-                basis.weighted(level, g, b, blocks, cache, &coefs.hilbert, room, weight, out);
+                basis.weighted(level, g, b, blocks, cache, &coefs.fixed, room, weight, out);
             }
-            Basis::Exact(_) => {}
+            Basis::Eigen(_) => {}
         }
     }
 
@@ -75,7 +75,7 @@ impl Basis {
         match self {
             Basis::Rff(b) => b.weighted_adjoint(level, p, rows, columns, grad),
             Basis::Hilbert(b) => b.weighted_adjoint(p, columns, grad),
-            Basis::Exact(_) => {}
+            Basis::Eigen(_) => {}
         }
     }
 }

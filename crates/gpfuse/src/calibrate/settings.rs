@@ -81,13 +81,6 @@ impl Settings {
         within("n", self.rows, 1, 10_000)?;
         within("thin", self.thin, 1, 1_000_000)?;
         let fit = self.fit.clone().check()?;
-        if self.fit.basis == BasisChoice::Exact {
-            // Its function at a row without data is not a function of the parameters alone.
-            return Err(Error::setting(
-                "basis",
-                "exact has no new inputs to look at: use hilbert or rff",
-            ));
-        }
         if i64::try_from(self.fit.sampler.seed).is_err() {
             let problem =
                 format!("{} is out of range: use 0 to {}", self.fit.sampler.seed, i64::MAX);

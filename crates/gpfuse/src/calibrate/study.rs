@@ -61,7 +61,7 @@ impl Study {
         let n = settings.rows;
         let place = |i: usize| INPUT_REACH * (2.0 * (i as f64 + 0.5) / n as f64 - 1.0);
         let x: Vec<f64> = (0..n).map(place).collect();
-        let model = Arc::new(settings.fit.model(settings.fit.basis(&x, &x, 1)?)?);
+        let model = Arc::new(settings.fit.model(settings.fit.bases(&x, 1)?)?);
         let mut rng = stream(settings.fit.sampler.seed, Purpose::Calibrate, 0);
         let mut predictions = |rows: usize| -> Result<Option<Given>> {
             if model.learned() {

@@ -1,11 +1,14 @@
 //! Draws of a posterior by the density that the settings choose: of all parameters, or without the
 //! coefficients of the means, which are drawn afterwards.
 
+use std::sync::Arc;
+
 use rand_distr::{Distribution, StandardNormal};
 
 use super::CheckedFit;
 use crate::basis::Basis;
 use crate::infer::{Draws, Monitor, Sampler, Start, sample};
+use crate::model::coordinates::{Coordinates, Piloted};
 use crate::model::{Collapsed, Posterior, Starter};
 use crate::pool::Pool;
 use crate::random::{Purpose, stream};
@@ -14,7 +17,20 @@ use crate::{Error, Result};
 
 /// Sample `posterior`.
 pub fn draws(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Draws> {
+    draws_in(posterior, None, settings, monitor)
+}
+
+/// The same in the coordinates of a pilot, where there is one.
+pub(super) fn draws_in(
+    posterior: &Posterior,
+    coordinates: Option<Arc<Coordinates>>,
+    settings: &CheckedFit,
+    monitor: &dyn Monitor,
+) -> Result<Draws> {
     let model = posterior.model();
+    if let Some(coordinates) = coordinates {
+        return piloted(posterior, coordinates, settings, monitor);
+    }
     if settings.collapses(model, posterior.rows()) {
         return collapsed(posterior, settings, monitor);
     }
@@ -24,6 +40,26 @@ pub fn draws(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor
         None => model.prior_draw(normal),
     };
     sample(posterior, &first, settings.sampler(), monitor)
+}
+
+/// Sample `posterior` in coordinates, and turn every draw into parameters. A pilot that knows where the
+/// posterior is makes short runs from several points needless.
+fn piloted(
+    posterior: &Posterior,
+    coordinates: Arc<Coordinates>,
+    settings: &CheckedFit,
+    monitor: &dyn Monitor,
+) -> Result<Draws> {
+    let (model, sampler) = (posterior.model(), settings.sampler());
+    let density = Piloted::new(posterior.clone(), coordinates.clone());
+    let from_pilot = matches!(sampler.start, Start::Auto | Start::Data);
+    let first = |normal: &mut dyn FnMut() -> f64| {
+        let q = model.prior_draw(&mut *normal);
+        if from_pilot { coordinates.start(q, normal) } else { coordinates.of(&q) }
+    };
+    let straight = if from_pilot { sampler.starting(Start::Prior) } else { sampler.clone() };
+    let draws = sample(&density, &first, &straight, monitor)?;
+    draws.mapped(model.dim(), sampler.threads, |_| |_: usize, z: &[f64]| Ok(density.parameters(z)))
 }
 
 /// Where starting points come from, if not from the prior.

@@ -5,6 +5,7 @@ mod domain;
 mod draws;
 mod fitted;
 mod hyperparameters;
+mod pilot;
 mod prediction;
 mod settings;
 mod stacking;
@@ -13,12 +14,13 @@ mod trained;
 use std::sync::Arc;
 
 pub use draws::draws;
+use draws::draws_in;
 pub use fitted::{Experts, Fitted, Kept, Located};
 pub use prediction::Prediction;
 pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 
-use crate::basis::Basis;
+use pilot::Ground;
 use crate::data::Data;
 use crate::diagnose::{Combine, combine, diagnose, log_likelihoods, weighs};
 use crate::infer::{Monitor, Quiet};
@@ -56,10 +58,10 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
     let Scaled { x, y, scaler } = Scaled::new(data, &settings)?;
     let inputs = data.inputs().len();
     let observed = Observed::new(&x, inputs, &y)?;
-    let basis = settings.basis(&x, &x, inputs)?;
+    let ground = settings.ground(&x, &y, &x, inputs)?;
     let rows = (0..data.len()).collect();
     let about = About { data: data.clone(), experts: Experts::Learned, rows, scaler };
-    infer(observed, basis, about, &settings, monitor)
+    infer(observed, ground, about, &settings, monitor)
 }
 
 /// Rows on the model's scale.
@@ -95,15 +97,16 @@ pub const KEPT_LOG_LIKELIHOODS: usize = 4_000_000;
 /// Sample the posterior of the model given what was observed.
 fn infer(
     observed: Observed,
-    basis: Basis,
+    ground: Ground,
     about: About,
     settings: &CheckedFit,
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     let About { data, experts, rows, scaler } = about;
-    let model = Arc::new(settings.model(basis)?);
+    let model = Arc::new(settings.model(ground.bases.clone())?);
     let posterior = Posterior::new(model.clone(), Arc::new(observed))?;
-    let draws = draws(&posterior, settings, monitor)?;
+    let coordinates = ground.coordinates(&model).map(Arc::new);
+    let draws = draws_in(&posterior, coordinates, settings, monitor)?;
     // Whoever stopped a run wants the draws at once, and weighing the chains takes a pass over all rows.
     let how = if draws.interrupted() { Combine::Equal } else { settings.combine };
     let (threads, scale) = (settings.sampler.threads, scaler.target.scale);

@@ -5,19 +5,17 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::basis::frequencies::Scheme;
-use crate::basis::{Basis, Exact, Hilbert, Rff, hilbert};
+use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
 use crate::experts::{self, Assignment};
 use crate::infer;
 use crate::kernel::Kernel;
-use crate::model::{Method, Model, Priors};
+use super::pilot::{Ground, assumed};
+use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
 use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
 use crate::settings::{Bounds, Only, common, rare, settings};
 use crate::{Error, Result};
-
-/// Up to this many stacking rows the weights' GPs are exact where there are many inputs.
-const EXACT_ROWS: usize = 128;
 
 /// The methods that have a number of experts.
 const SEVERAL: &[Method] = &[Method::Bhs, Method::Pbhs, Method::Mogpe, Method::Pogpe];
@@ -26,16 +24,15 @@ const SEVERAL: &[Method] = &[Method::Bhs, Method::Pbhs, Method::Mogpe, Method::P
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BasisChoice {
-    /// Hilbert for one or two inputs; beyond, exact for the weights of given experts where the
-    /// stacking set is small, else RFF.
+    /// Hilbert for one or two inputs, eigenfunctions for more.
     #[default]
     Auto,
     /// Random Fourier features.
     Rff,
     /// The fixed basis.
     Hilbert,
-    /// The exact GP at the training rows, for few of them.
-    Exact,
+    /// Eigenfunctions of a pilot's covariance.
+    Eigen,
 }
 
 /// Which density is sampled. The posterior is the same.
@@ -68,9 +65,9 @@ settings! {
         /// tails, a part of the linear pool and a temper.
         plain: bool = false, rare(Experts).only(Only::Methods(&[Method::Pbhs]));
         /// Basis that stands for the GPs. It is rff (random Fourier features), hilbert (a fixed basis,
-        /// for up to three inputs), exact (no basis, for up to 500 rows) or auto: rff if
-        /// `frequencies`, `scheme` or `omega` is given; hilbert if `size` is given, and for one or two
-        /// inputs; beyond, exact for the weights of up to 128 rows in bhs and pbhs, else rff.
+        /// for up to three inputs), eigen (made from the data by a pilot GP, for any number of inputs) or
+        /// auto: rff if `frequencies`, `scheme` or `omega` is given, eigen if `functions` is given, hilbert
+        /// if `size` is given; else hilbert for one or two inputs and eigen for more.
         basis: BasisChoice = BasisChoice::Auto, common(OfBasis);
         /// RFF: number of frequencies.
         frequencies: usize = 30,
@@ -91,8 +88,13 @@ settings! {
         box_factor: f64 = hilbert::BOX_FACTOR,
             rare(OfBasis).keyed("box").value("C").bounds(Bounds::Above(1.0, 100.0))
                 .only(Only::Basis(BasisChoice::Hilbert));
+        /// Eigen: functions of the mean that the experts share.
+        functions: Option<usize> = None,
+            common(OfBasis).value("J").from(1.0, 1e4).only(Only::Basis(BasisChoice::Eigen))
+                .unless_given("chosen from the data");
         /// Kernel of all GPs.
-        kernel: Kernel = Kernel::Rbf, common(OfBasis);
+        kernel: Option<Kernel> = None,
+            common(OfBasis).unless_given("rbf; on the eigen basis what predicts rows left out best");
         /// Normalise the weights of pogpe and pbhs to sum to one at each input.
         normalise: bool = false,
             rare(Experts).only(Only::Methods(&[Method::Pogpe, Method::Pbhs]));
@@ -132,8 +134,8 @@ impl Deref for CheckedFit {
 
 impl FitSettings {
     /// The model of these settings on a basis.
-    pub fn model(&self, basis: Basis) -> Result<Model> {
-        let model = Model::new(self.method, self.experts, basis, self.priors)?;
+    pub fn model(&self, bases: impl Into<Bases>) -> Result<Model> {
+        let model = Model::new(self.method, self.experts, bases, self.priors)?;
         let model = if self.normalise { model.normalised() } else { model };
         Ok(if self.method == Method::Pbhs && !self.plain { model.robust() } else { model })
     }
@@ -157,7 +159,7 @@ impl FitSettings {
             let problem = format!("collapsed is for pogpe and het, not {method}: use plain");
             return Err(Error::setting("density", problem));
         }
-        if self.basis == BasisChoice::Exact {
+        if self.basis == BasisChoice::Eigen {
             return Err(Error::setting("density", "collapsed needs the rff or hilbert basis"));
         }
         Ok(())
@@ -207,29 +209,50 @@ impl CheckedFit {
         )
     }
 
-    /// The basis of the GPs, which are learned from the scaled inputs `training` and meant for the
-    /// region of `x` (both row-major).
-    pub(crate) fn basis(&self, training: &[f64], x: &[f64], inputs: usize) -> Result<Basis> {
-        let few = !self.method.learns_experts() && training.len() / inputs <= EXACT_ROWS;
-        let asked = self.basis.implied(self.omega.is_some(), self.size.is_some(), inputs);
-        let choice = match asked {
-            BasisChoice::Auto if inputs <= 2 => BasisChoice::Hilbert,
-            BasisChoice::Auto if few => BasisChoice::Exact,
-            BasisChoice::Auto => BasisChoice::Rff,
-            choice => choice,
-        };
-        if choice == BasisChoice::Exact {
-            return Ok(Basis::Exact(Exact::new(self.kernel, training, inputs)?));
+    /// What the GPs stand on, which are learned from the scaled rows `x` with targets `y` and meant for
+    /// the region of `region` (all row-major).
+    pub(crate) fn ground(
+        &self,
+        x: &[f64],
+        y: &[f64],
+        region: &[f64],
+        inputs: usize,
+    ) -> Result<Ground> {
+        match self.chosen_basis(inputs) {
+            BasisChoice::Eigen | BasisChoice::Auto => Ground::pilot(x, inputs, y, self),
+            BasisChoice::Hilbert | BasisChoice::Rff => Ok(self.fixed(region, inputs)?.into()),
         }
-        if choice == BasisChoice::Hilbert {
-            let basis = Hilbert::for_data(self.kernel, x, inputs, self.size, self.box_factor)?;
+    }
+
+    /// The bases where no target is known, for the region of the scaled inputs `x`.
+    pub(crate) fn bases(&self, x: &[f64], inputs: usize) -> Result<Bases> {
+        match self.chosen_basis(inputs) {
+            BasisChoice::Eigen | BasisChoice::Auto => assumed(x, inputs, self),
+            BasisChoice::Hilbert | BasisChoice::Rff => Ok(self.fixed(x, inputs)?.into()),
+        }
+    }
+
+    /// The basis that is used for so many inputs.
+    fn chosen_basis(&self, inputs: usize) -> BasisChoice {
+        match self.basis.implied(self.omega.is_some(), self.size, self.functions, inputs) {
+            BasisChoice::Auto if inputs <= 2 => BasisChoice::Hilbert,
+            BasisChoice::Auto => BasisChoice::Eigen,
+            choice => choice,
+        }
+    }
+
+    /// A basis that needs no target, for the region of the scaled inputs `x`.
+    fn fixed(&self, x: &[f64], inputs: usize) -> Result<Basis> {
+        let kernel = self.kernel.unwrap_or_default();
+        if self.chosen_basis(inputs) == BasisChoice::Hilbert {
+            let basis = Hilbert::for_data(kernel, x, inputs, self.size, self.box_factor)?;
             return Ok(Basis::Hilbert(basis));
         }
         Ok(Basis::Rff(match &self.omega {
-            Some(omega) => Rff::new(self.kernel, omega.clone(), inputs)?,
+            Some(omega) => Rff::new(kernel, omega.clone(), inputs)?,
             None => {
                 let seed = self.sampler.seed;
-                Rff::draw(self.kernel, self.scheme, self.frequencies, inputs, seed)?
+                Rff::draw(kernel, self.scheme, self.frequencies, inputs, seed)?
             }
         }))
     }

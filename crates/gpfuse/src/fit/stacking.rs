@@ -36,10 +36,10 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
         let predictions = scaled(predictions, scaler.target)?;
         observed = observed.with_given(predictions.mean(), predictions.sd())?;
     }
-    let basis = settings.basis(&x, &x, inputs)?;
+    let ground = settings.ground(&x, &y, &x, inputs)?;
     let experts = Experts::Named(data.experts().to_vec());
     let rows = (0..data.len()).collect();
-    infer(observed, basis, About { data: data.clone(), experts, rows, scaler }, settings, monitor)
+    infer(observed, ground, About { data: data.clone(), experts, rows, scaler }, settings, monitor)
 }
 
 /// What the experts say at the rows `part` of `data`, whose scaled inputs are `x`: nothing where

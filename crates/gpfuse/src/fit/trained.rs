@@ -61,13 +61,14 @@ impl Trained {
     /// Learn the weights.
     pub(crate) fn stack(&self, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
         refuse_joint(settings)?;
-        let basis = settings.basis(&self.x, &self.region, self.scaler.inputs.len())?;
+        let inputs = self.scaler.inputs.len();
+        let ground = settings.ground(&self.x, &self.y, &self.region, inputs)?;
         let about = About {
             data: self.data.clone(),
             experts: Experts::Trained(self.experts.clone()),
             rows: self.rows.clone(),
             scaler: self.scaler.clone(),
         };
-        infer(self.observed()?, basis, about, settings, monitor)
+        infer(self.observed()?, ground, about, settings, monitor)
     }
 }

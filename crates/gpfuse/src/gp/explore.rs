@@ -115,6 +115,12 @@ pub(super) fn explore<'a>(
     Ok(modes.best().map(|best| finish(whole, best, Limits { gain: GAIN_LAST, ..near })))
 }
 
+/// The end of a climb from `start`, which is near it.
+pub(super) fn refine(whole: &Team<'_>, start: &[f64], settings: &Checked) -> Option<Peak> {
+    let near = Limits { steps: settings.steps, gain: GAIN_COARSE, first: STEP_FROM_END };
+    whole.one(|rows| rows.climb(start, Free::All, near, &[]))
+}
+
 /// The best end with a common lengthscale.
 fn common(team: &Team<'_>, limits: Limits, same: f64) -> Result<Option<Peak>> {
     let starts: Vec<Vec<f64>> = guesses(team.prior).collect();

@@ -23,6 +23,28 @@ use crate::{Error, Result};
 /// never varies gets a lengthscale without meaning; targets that never vary, or a single row, have
 /// no scale of their own and are fitted as if it were 1.
 pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp> {
+    search(x, inputs, y, None, settings)
+}
+
+/// The same by a single climb from hyperparameters that are known to be near, such as those of some
+/// of the rows.
+pub(crate) fn refine(
+    x: &[f64],
+    inputs: usize,
+    y: &[f64],
+    near: &Hyper,
+    settings: &Checked,
+) -> Result<Gp> {
+    search(x, inputs, y, Some(near), settings)
+}
+
+fn search(
+    x: &[f64],
+    inputs: usize,
+    y: &[f64],
+    near: Option<&Hyper>,
+    settings: &Checked,
+) -> Result<Gp> {
     let n = check_rows(x, inputs, y)?;
     let scaler = Scaler::fit(Scaling::Standard, x, inputs, y)?;
     let u = scaler.scale_inputs(x);
@@ -46,15 +68,28 @@ pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp
         })
     };
     let all: Vec<usize> = (0..n).collect();
-    let size = explore::part(n, inputs);
-    let part = if size < n { Some(team(&some_rows(n, size, settings.seed))?) } else { None };
-    let peak = explore::explore(&team(&all)?, part.as_ref(), settings)?;
+    let unit = scaler.target.scale * scaler.target.scale;
+    let peak = match near {
+        Some(hyper) => {
+            let ell = hyper.ell.iter().zip(&scaler.inputs).map(|(ell, input)| (ell / input.scale).ln());
+            let ends = [(hyper.var / unit).ln(), (hyper.noise / unit).ln()];
+            let mut start: Vec<f64> = [ends[0]].into_iter().chain(ell).chain([ends[1]]).collect();
+            for (q, bounds) in start.iter_mut().zip(prior.lower.iter().zip(&prior.upper)) {
+                *q = q.clamp(*bounds.0, *bounds.1);
+            }
+            explore::refine(&team(&all)?, &start, settings)
+        }
+        None => {
+            let size = explore::part(n, inputs);
+            let part = if size < n { Some(team(&some_rows(n, size, settings.seed))?) } else { None };
+            explore::explore(&team(&all)?, part.as_ref(), settings)?
+        }
+    };
     let Some(peak) = peak else {
         let problem =
             "no start has a likelihood: look for outliers, or a mean far from all targets";
         return Err(Error::Data(problem.into()));
     };
-    let unit = scaler.target.scale * scaler.target.scale;
     let hyper = Hyper {
         mean: match settings.mean {
             Mean::Fixed(mean) => mean,

@@ -27,8 +27,10 @@ mod starts;
 mod team;
 
 pub use fit::fit;
+pub(crate) use fit::refine;
 pub use hyper::Hyper;
 pub use posterior::{Gp, Prediction};
+pub(crate) use starts::some_rows;
 pub use settings::{Checked, Mean, Objective, Settings};
 
 /// The most rows an exact GP takes: at this many the matrices of a fit fill ten gigabytes.

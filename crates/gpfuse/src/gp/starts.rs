@@ -85,7 +85,7 @@ pub(super) fn stretched(q: &[f64], prior: &Prior) -> Vec<f64> {
 }
 
 /// `size` of the numbers from 0 to `rows`, without order.
-pub(super) fn some_rows(rows: usize, size: usize, seed: u64) -> Vec<usize> {
+pub(crate) fn some_rows(rows: usize, size: usize, seed: u64) -> Vec<usize> {
     let mut rng = stream(seed, Purpose::GpStart, 0);
     let mut all: Vec<usize> = (0..rows).collect();
     for i in 0..size {

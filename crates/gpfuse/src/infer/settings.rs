@@ -94,6 +94,11 @@ settings! {
 pub struct Checked(Settings);
 
 impl Checked {
+    /// The same with chains that start otherwise.
+    pub(crate) fn starting(&self, start: Start) -> Checked {
+        Checked(Settings { start, ..self.0.clone() })
+    }
+
     /// The same with another mass matrix.
     pub(super) fn with_metric(&self, metric: Metric) -> Checked {
         Checked(Settings { metric, ..self.0.clone() })

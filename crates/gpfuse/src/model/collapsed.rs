@@ -81,11 +81,11 @@ fn means(model: &Model) -> std::result::Result<(Bank, &Part), &'static str> {
     let layout = model.layout();
     let theta = |p: &&Part| p.role == Some(Role::Mu) && p.kind == Kind::Theta;
     match (layout.bank(Role::Mu), layout.parts.iter().find(theta), model.basis()) {
+        _ if model.learned() && matches!(model.basis(), Basis::Eigen(_)) => Err("the rff or hilbert basis"),
         (None, ..) | (_, None, _) => Err("experts that are learned with the weights"),
         _ if model.pool() != Pool::LogLinear && model.experts() > 1 => {
             Err("pogpe, or a single expert")
         }
-        (.., Basis::Exact(_)) => Err("the rff or hilbert basis"),
         (Some(bank), Some(part), _) => Ok((*bank, part)),
     }
 }
@@ -165,10 +165,9 @@ impl Collapsed {
             }
             let chunks = columns.chunks_mut(features * rows.blocks());
             for (k, (chunk, weight)) in chunks.zip(&*weight).enumerate() {
-                let (coefs, work, g) = (&on.prepared.coefs, &scratch.work, bank.first + k);
-                on.model
-                    .basis()
-                    .weighted(on.level, g, rows, b, on.cache, coefs, work, weight, chunk);
+                let (coefs, work, g) = (&on.prepared.coefs[0], &scratch.work[0], bank.first + k);
+                let (basis, cache) = (on.model.basis(), &on.cache.0[0]);
+                basis.weighted(on.level, g, rows, b, cache, coefs, work, weight, chunk);
             }
         }
         regression.solve()
@@ -199,7 +198,7 @@ impl Collapsed {
         let layout = on.model.layout();
         let value = regression.columns.as_chunks::<ROWS>().0;
         let adjoint = regression.adjoint.as_chunks::<ROWS>().0;
-        let (each, features) = (value.len() / bank.count, layout.features);
+        let (each, features) = (value.len() / bank.count, bank.features);
         for k in 0..bank.count {
             let gp = k * each..(k + 1) * each;
             let columns = Weighted {

@@ -1,6 +1,6 @@
 //! The parameter vector by name: which numbers belong to which bank, GP and role.
 //!
-//! A **bank** is `count` independent GPs on the model's basis. In the flat vector each bank
+//! A **bank** is `count` independent GPs on one basis. In the flat vector each bank
 //! holds `log var` (count), then `log ell` (count, inputs), then `theta` (count, features). The
 //! calibration of given experts, where a model has one, stands last.
 
@@ -12,7 +12,11 @@ use crate::basis::{GpGrad, GpParams};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The experts' means.
+    /// A mean that the experts share.
+    Common,
+    /// What the experts' means differ by from the shared one.
+    Contrast,
+    /// The experts' means, where each has its own.
     Mu,
     /// The experts' log standard deviations.
     LogSd,
@@ -21,9 +25,11 @@ pub enum Role {
 }
 
 impl Role {
-    /// The name used in files: `mu`, `log_sd`, `gate`.
+    /// The name used in files: `common`, `contrast`, `mu`, `log_sd`, `gate`.
     pub fn name(self) -> &'static str {
         match self {
+            Role::Common => "common",
+            Role::Contrast => "contrast",
             Role::Mu => "mu",
             Role::LogSd => "log_sd",
             Role::Gate => "gate",
@@ -79,6 +85,10 @@ pub struct Bank {
     pub count: usize,
     /// Their constant prior mean.
     pub mean: f64,
+    /// Lengthscales per GP; none where they are not sampled.
+    pub lengthscales: usize,
+    /// Features per GP.
+    pub features: usize,
     /// Where their parameters start in the flat vector.
     pub offset: usize,
     /// The number of the bank's first GP among all GPs of the model.
@@ -90,10 +100,6 @@ pub struct Bank {
 pub struct Layout {
     /// The banks in order.
     pub banks: Vec<Bank>,
-    /// Inputs per row.
-    pub inputs: usize,
-    /// Features per GP.
-    pub features: usize,
     /// The named parts, in the order of the flat vector.
     pub parts: Vec<Part>,
 }
@@ -116,21 +122,26 @@ pub struct Part {
 }
 
 impl Layout {
-    /// Banks of the given roles, counts and means, one after the other.
-    pub fn new(banks: &[(Role, usize, f64)], inputs: usize, features: usize) -> Layout {
+    /// Banks one after the other; their places are found here.
+    pub(super) fn new(mut banks: Vec<Bank>) -> Layout {
+        banks.retain(|bank| bank.count > 0);
         let (mut offset, mut first) = (0, 0);
-        let (mut list, mut parts) = (Vec::new(), Vec::new());
-        let kinds = [("var", 1, Kind::Var), ("ell", inputs, Kind::Ell)];
-        for &(role, count, mean) in banks.iter().filter(|b| b.1 > 0) {
-            list.push(Bank { role, count, mean, offset, first });
-            for (name, width, kind) in kinds.into_iter().chain([("theta", features, Kind::Theta)]) {
-                let name = format!("{}_{name}", role.name());
-                parts.push(Part { name, offset, count, width, kind, role: Some(role) });
-                offset += count * width;
+        let mut parts = Vec::new();
+        for bank in &mut banks {
+            (bank.offset, bank.first) = (offset, first);
+            let kinds = [
+                ("var", 1, Kind::Var),
+                ("ell", bank.lengthscales, Kind::Ell),
+                ("theta", bank.features, Kind::Theta),
+            ];
+            for (name, width, kind) in kinds.into_iter().filter(|kind| kind.1 > 0) {
+                let (name, role) = (format!("{}_{name}", bank.role.name()), Some(bank.role));
+                parts.push(Part { name, offset, count: bank.count, width, kind, role });
+                offset += bank.count * width;
             }
-            first += count;
+            first += bank.count;
         }
-        Layout { banks: list, inputs, features, parts }
+        Layout { banks, parts }
     }
 
     /// The same, followed by a scale for each of `experts` given experts, the noise floor, the odds
@@ -172,29 +183,29 @@ impl Layout {
 
     /// The parameters of GP `k` of a bank.
     pub fn gp<'a>(&self, bank: &Bank, k: usize, q: &'a [f64]) -> GpParams<'a> {
-        let (ell, theta) = self.starts(bank);
+        let (ell, theta) = starts(bank);
         GpParams {
             log_var: q[bank.offset + k],
-            log_ell: &q[ell + k * self.inputs..][..self.inputs],
-            theta: &q[theta + k * self.features..][..self.features],
+            log_ell: &q[ell + k * bank.lengthscales..][..bank.lengthscales],
+            theta: &q[theta + k * bank.features..][..bank.features],
         }
     }
 
     /// The gradient's places for GP `k` of a bank.
     pub fn gp_grad<'a>(&self, bank: &Bank, k: usize, grad: &'a mut [f64]) -> GpGrad<'a> {
-        let (ell, theta) = self.starts(bank);
+        let (ell, theta) = starts(bank);
         let (head, theta_and_on) = grad.split_at_mut(theta);
         let (var_and_on, ells) = head.split_at_mut(ell);
         GpGrad {
             log_var: &mut var_and_on[bank.offset + k],
-            log_ell: &mut ells[k * self.inputs..(k + 1) * self.inputs],
-            theta: &mut theta_and_on[k * self.features..(k + 1) * self.features],
+            log_ell: &mut ells[k * bank.lengthscales..][..bank.lengthscales],
+            theta: &mut theta_and_on[k * bank.features..][..bank.features],
         }
     }
+}
 
-    /// Where a bank's `log ell` and `theta` start.
-    fn starts(&self, bank: &Bank) -> (usize, usize) {
-        let ell = bank.offset + bank.count;
-        (ell, ell + bank.count * self.inputs)
-    }
+/// Where a bank's `log ell` and `theta` start.
+fn starts(bank: &Bank) -> (usize, usize) {
+    let ell = bank.offset + bank.count;
+    (ell, ell + bank.count * bank.lengthscales)
 }

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::{Model, Observed, Prepared, Role, Scratch};
-use crate::basis::{Adjoints, Cache};
+use super::{Cached, Model, Observed, Prepared, Role, Scratch, shared};
+use crate::basis::Adjoints;
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
 use crate::pool::ExpertBlock;
@@ -14,7 +14,7 @@ use crate::pool::ExpertBlock;
 pub(super) struct Shared<'a> {
     pub(super) model: &'a Model,
     pub(super) data: &'a Observed,
-    pub(super) cache: &'a Cache,
+    pub(super) cache: &'a Cached,
     pub(super) level: Level,
     pub(super) prepared: &'a Prepared,
     /// Derivatives of what is added to the likelihood, with respect to the log of each expert's
@@ -28,15 +28,19 @@ pub(super) struct Pass {
     pub(super) scratch: Scratch,
     /// The derivatives with respect to the experts of one block.
     adjoint: ExpertBlock,
-    /// The derivatives with respect to the function values, (blocks, GPs).
-    d_f: Vec<Lanes>,
+    /// For each group of GPs the derivatives with respect to the function values, (blocks, GPs).
+    d_f: Vec<Vec<Lanes>>,
 }
 
 /// What a pass adds up.
 #[derive(Debug, Clone)]
 pub(super) struct Sum {
     pub(super) log_likelihood: f64,
-    pub(super) adjoints: Adjoints,
+    /// One for each group of GPs.
+    pub(super) adjoints: Vec<Adjoints>,
+    /// The derivative with respect to the log variance of a shared mean, through what its functions
+    /// leave out.
+    pub(super) shared_var: f64,
     /// The derivatives with respect to the calibration.
     pub(super) calibration: Vec<f64>,
 }
@@ -44,8 +48,8 @@ pub(super) struct Sum {
 impl Sum {
     pub(super) fn new(model: &Model) -> Sum {
         let extra = model.prepared(false).calibration.len();
-        let adjoints = model.basis().adjoints(model.layout().gps());
-        Sum { log_likelihood: 0.0, adjoints, calibration: vec![0.0; extra] }
+        let adjoints = model.groups.iter().map(|g| g.basis.adjoints(g.gps.len())).collect();
+        Sum { log_likelihood: 0.0, adjoints, shared_var: 0.0, calibration: vec![0.0; extra] }
     }
 
     /// Add the derivatives of the first rows of a block with respect to the calibration.
@@ -63,18 +67,20 @@ impl Sum {
     /// Add another share of the rows.
     pub(super) fn add(&mut self, other: &Sum) {
         self.log_likelihood += other.log_likelihood;
-        self.adjoints.add(&other.adjoints);
+        self.shared_var += other.shared_var;
+        self.adjoints.iter_mut().zip(&other.adjoints).for_each(|(a, b)| a.add(b));
         self.calibration.iter_mut().zip(&other.calibration).for_each(|(a, b)| *a += b);
     }
 }
 
 impl Pass {
     pub(super) fn new(model: &Model) -> Pass {
-        let lanes = model.layout().gps() * model.basis().span();
+        let span = model.span();
+        let lanes = |gps: usize| vec![Lanes::splat(0.0); gps * span];
         Pass {
             scratch: model.scratch(true),
             adjoint: ExpertBlock::new(model.experts()),
-            d_f: vec![Lanes::splat(0.0); lanes],
+            d_f: model.groups.iter().map(|g| lanes(g.gps.len())).collect(),
         }
     }
 
@@ -92,24 +98,28 @@ impl Pass {
     /// The log likelihood of `blocks` and its adjoints.
     pub(super) fn run(&mut self, on: Shared<'_>, blocks: Range<usize>, sum: &mut Sum) {
         let Shared { model, data, cache, level, .. } = on;
-        sum.adjoints.clear();
-        sum.log_likelihood = 0.0;
+        sum.adjoints.iter_mut().for_each(Adjoints::clear);
+        (sum.log_likelihood, sum.shared_var) = (0.0, 0.0);
         sum.calibration.fill(0.0);
         let mut first = blocks.start;
         while first < blocks.end {
-            let some = first..blocks.end.min(first + model.basis().span());
+            let some = first..blocks.end.min(first + model.span());
             for b in some.clone() {
                 let lanes = self.block(on, b);
                 let filled = data.rows.filled(b);
                 sum.log_likelihood += lanes[..filled].iter().sum::<f64>();
                 sum.calibrate(&self.adjoint, filled);
                 self.add_extra(on, b);
+                sum.shared_var += self.narrow(on, b, filled);
                 self.keep(on, b - first, filled);
             }
-            let gps = some.len() * model.layout().gps();
-            let (work, d_f) = (&self.scratch.work, &self.d_f[..gps]);
             first = some.end;
-            model.basis().adjoint(level, &data.rows, some, cache, work, d_f, &mut sum.adjoints);
+            for (i, group) in model.groups.iter().enumerate() {
+                let d_f = &self.d_f[i][..some.len() * group.gps.len()];
+                let (cache, work, out) =
+                    (&cache.0[i], &self.scratch.work[i], &mut sum.adjoints[i]);
+                group.basis.adjoint(level, &data.rows, some.clone(), cache, work, d_f, out);
+            }
         }
     }
 
@@ -125,20 +135,34 @@ impl Pass {
         }
     }
 
+    /// Turn the derivatives with respect to widened log sds into those with respect to the experts'
+    /// own; that with respect to the log variance of the shared mean.
+    fn narrow(&mut self, on: Shared<'_>, b: usize, filled: usize) -> f64 {
+        let Some(left) = on.cache.left_out(b) else { return 0.0 };
+        let (var, level) = (on.prepared.shared_var, on.level);
+        let experts = self.scratch.experts.log_sd.iter().zip(&mut self.adjoint.log_sd);
+        let each = |(log_sd, d)| shared::widen_adjoint(level, var, left, log_sd, filled, d);
+        experts.map(each).sum()
+    }
+
     /// Keep the derivatives of a block in `slot`, as those with respect to function values.
     fn keep(&mut self, on: Shared<'_>, slot: usize, filled: usize) {
         let Pass { scratch, adjoint, d_f } = self;
-        let layout = on.model.layout();
-        on.model.gate().adjoint(on.level, &scratch.experts.log_w, &mut adjoint.log_w);
-        for bank in &layout.banks {
-            let source = match bank.role {
-                Role::Mu => &adjoint.mu,
-                Role::LogSd => &adjoint.log_sd,
-                Role::Gate => &adjoint.log_w,
-            };
+        let model = on.model;
+        model.gate().adjoint(on.level, &scratch.experts.log_w, &mut adjoint.log_w);
+        for bank in &model.layout().banks {
             for k in 0..bank.count {
-                let d = &mut d_f[slot * layout.gps() + bank.first + k];
-                *d = source[k];
+                let (group, g) = model.place(bank.first + k);
+                let gps = model.groups[group].gps.len();
+                let d = &mut d_f[group][slot * gps + g];
+                match (bank.role, &model.shared) {
+                    (Role::Mu, _) => *d = adjoint.mu[k],
+                    (Role::LogSd, _) => *d = adjoint.log_sd[k],
+                    (Role::Gate, _) => *d = adjoint.log_w[k],
+                    (Role::Common, Some(shared)) => shared.adjoint(None, &adjoint.mu, d),
+                    (Role::Contrast, Some(shared)) => shared.adjoint(Some(k), &adjoint.mu, d),
+                    (Role::Common | Role::Contrast, None) => {}
+                }
                 if filled < ROWS {
                     d[filled..].fill(0.0);
                 }

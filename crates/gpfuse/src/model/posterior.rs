@@ -11,8 +11,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::pass::{Pass, Shared, Sum};
-use super::{Given, Model, Prepared};
-use crate::basis::Cache;
+use super::{Cached, Given, Model, Prepared, Role};
 use crate::data::check_targets;
 use crate::infer::{Density, DensityError};
 use crate::math::simd::Level;
@@ -91,7 +90,7 @@ const MOST_SHARES: usize = 32;
 pub struct Posterior {
     model: Arc<Model>,
     data: Arc<Observed>,
-    cache: Arc<Cache>,
+    cache: Arc<Cached>,
     level: Level,
     prepared: Prepared,
     /// Blocks per share.
@@ -115,10 +114,10 @@ impl Posterior {
         }
         model.basis().check(&data.rows)?;
         model.check_given(&data.rows, data.given.as_ref())?;
-        let cache = Arc::new(model.basis().cache(&data.rows));
+        let cache = Arc::new(model.cache(&data.rows));
         let blocks = data.rows.blocks();
         let share = blocks.div_ceil((blocks / FEWEST_BLOCKS).clamp(1, MOST_SHARES));
-        let share = share.next_multiple_of(model.basis().span());
+        let share = share.next_multiple_of(model.span());
         Ok(Posterior {
             cache,
             level: Level::detect(),
@@ -148,7 +147,7 @@ impl Posterior {
     }
 
     /// What the basis keeps of the rows.
-    pub(super) fn cache(&self) -> &Cache {
+    pub(super) fn cache(&self) -> &Cached {
         &self.cache
     }
 
@@ -271,10 +270,14 @@ impl Posterior {
         let layout = shared.model.layout();
         for bank in &layout.banks {
             for k in 0..bank.count {
-                let (p, g) = (layout.gp(bank, k, q), layout.gp_grad(bank, k, grad));
-                let (basis, g0) = (shared.model.basis(), bank.first + k);
-                let (adjoints, work) = (&total.adjoints, &mut passes[0].scratch.work);
-                basis.finish(shared.level, g0, p, &shared.prepared.coefs, adjoints, work, g);
+                let (p, out) = (layout.gp(bank, k, q), layout.gp_grad(bank, k, grad));
+                let (group, g) = shared.model.place(bank.first + k);
+                let (basis, coefs) =
+                    (&shared.model.groups[group].basis, &shared.prepared.coefs[group]);
+                if bank.role == Role::Common {
+                    *out.log_var += total.shared_var;
+                }
+                basis.finish(g, p, coefs, &total.adjoints[group], out);
             }
         }
         if let Some(start) = layout.calibration() {

@@ -81,7 +81,7 @@ impl Priors {
     /// The scales of the bank with a role.
     pub(super) fn of(&self, role: Role) -> BankPrior {
         match role {
-            Role::Mu => self.mu,
+            Role::Common | Role::Contrast | Role::Mu => self.mu,
             Role::LogSd => self.log_sd,
             Role::Gate => self.gate,
         }

@@ -9,8 +9,9 @@
 //!   smooth function, the gates from the prior, the means all at once given both;
 //! * a mixture (`mixture.rs`): a random split of the rows, a few steps of EM.
 //!
-//! A start need only be rough: of many rows some are used. Given experts and the exact basis have
-//! no such regression, and their starts are prior draws.
+//! A start need only be rough: of many rows some are used. Given experts and models
+//! on eigenfunctions have no such regression: the first start at prior draws, the second where their pilot
+//! says.
 
 mod mixture;
 mod product;
@@ -19,7 +20,6 @@ mod smoother;
 
 use super::{Collapsed, Model, Posterior, Role};
 use crate::Result;
-use crate::basis::Basis;
 use crate::math::ROWS;
 use crate::pool::Pool;
 use scales::Scales;
@@ -84,7 +84,7 @@ impl Starter {
             let prior = priors.of(bank.role);
             let usual = match bank.role {
                 Role::Mu => spread(&self.y).powi(2),
-                Role::LogSd | Role::Gate => prior.var,
+                _ => prior.var,
             };
             for k in 0..bank.count {
                 let gp = layout.gp_grad(bank, k, q);
@@ -112,7 +112,7 @@ impl Starter {
 
 /// Whether starts come from regressions.
 fn regressed(model: &Model) -> bool {
-    model.learned() && !matches!(model.basis(), Basis::Exact(_))
+    model.learned() && model.common().is_none()
 }
 
 /// The standard deviation.

@@ -18,10 +18,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Batches, FusedBlock, Predictive};
-use crate::basis::Cache;
 use crate::infer::Draws;
 use crate::math::ROWS;
-use crate::model::{Collapsed, Law, Model, Posterior};
+use crate::model::{Cached, Collapsed, Law, Model, Posterior};
 use crate::parallel::parallel_with;
 use crate::rows::Rows;
 use crate::scale::Affine;
@@ -93,7 +92,7 @@ impl Conditional {
     }
 
     /// What each draw says about some blocks of rows.
-    fn laws(&self, blocks: &[(Rows, Cache)], threads: usize) -> Result<Vec<Vec<Law>>> {
+    fn laws(&self, blocks: &[(Rows, Cached)], threads: usize) -> Result<Vec<Vec<Law>>> {
         let room = || self.density.clone();
         let laws = parallel_with(self.draws.len(), threads, room, |density, j| {
             density.predict(&self.draws[j], blocks).ok_or_else(|| {
@@ -142,7 +141,7 @@ impl Predictive for ConditionalAt<'_> {
         }
         let alone = |b: usize| {
             let block = rows.alone(b);
-            let cache = model.basis().cache(&block);
+            let cache = model.cache(&block);
             (block, cache)
         };
         let room = || FusedBlock::room(model.pool(), model.experts(), &predictor.batches);
@@ -151,7 +150,7 @@ impl Predictive for ConditionalAt<'_> {
         let mut out = Vec::with_capacity(rows.blocks());
         for first in (0..rows.blocks()).step_by(at_once) {
             let end = rows.blocks().min(first + at_once);
-            let blocks: Vec<(Rows, Cache)> = (first..end).map(alone).collect();
+            let blocks: Vec<(Rows, Cached)> = (first..end).map(alone).collect();
             let laws = predictor.laws(&blocks, threads)?;
             out.extend(parallel_with(blocks.len(), threads, room, |fused, b| {
                 fused.begin(blocks[b].0.origin(), blocks[b].0.len());

@@ -129,7 +129,7 @@ impl Predictor {
     ) {
         // One block alone: what its rows have in common is computed once for all draws.
         let (block, given) = (rows.alone(b), given.map(|g| g.alone(b, rows.filled(b))));
-        let cache = self.model.basis().cache(&block);
+        let cache = self.model.cache(&block);
         for (j, draw) in self.draws.iter().enumerate() {
             self.model.experts_on(self.level, &block, 0, &cache, given.as_ref(), draw, scratch);
             each(j, &scratch.experts);

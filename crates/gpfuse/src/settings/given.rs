@@ -163,7 +163,8 @@ impl Given {
             settings.sampler.threads = base.sampler.threads;
         }
         let rff = ["frequencies", "scheme", "omega"].iter().any(|n| self.0.contains_key(n));
-        settings.basis = settings.basis.implied(rff, settings.size.is_some(), inputs.len());
+        let (size, functions) = (settings.size, settings.functions);
+        settings.basis = settings.basis.implied(rff, size, functions, inputs.len());
         let unused = self.unused(base, &settings, inputs.len());
         Ok(Settled { settings, unused })
     }
@@ -172,6 +173,7 @@ impl Given {
     fn unused(&self, base: &FitSettings, settings: &FitSettings, inputs: usize) -> Vec<Unused> {
         let basis = match settings.basis {
             BasisChoice::Auto if inputs <= 2 => BasisChoice::Hilbert,
+            BasisChoice::Auto => BasisChoice::Eigen,
             basis => basis,
         };
         let stacked = super::STACKED.contains(&settings.method);
@@ -192,11 +194,19 @@ impl Given {
 }
 
 impl BasisChoice {
-    /// The choice that goes with settings of the RFF or of the Hilbert basis, where none was made.
-    pub(crate) fn implied(self, rff: bool, size: bool, inputs: usize) -> BasisChoice {
+    /// The choice that goes with settings of one basis, where none was made.
+    pub(crate) fn implied(
+        self,
+        rff: bool,
+        size: Option<usize>,
+        functions: Option<usize>,
+        inputs: usize,
+    ) -> BasisChoice {
+        let boxed = size.is_some() && inputs <= hilbert::INPUT_LIMIT;
         match self {
             BasisChoice::Auto if rff => BasisChoice::Rff,
-            BasisChoice::Auto if size && inputs <= hilbert::INPUT_LIMIT => BasisChoice::Hilbert,
+            BasisChoice::Auto if functions.is_some() => BasisChoice::Eigen,
+            BasisChoice::Auto if boxed => BasisChoice::Hilbert,
             choice => choice,
         }
     }

@@ -65,7 +65,14 @@ fn made(fitted: &Fitted) -> String {
             let sizes: Vec<String> = b.sizes().iter().map(usize::to_string).collect();
             format!("a Hilbert basis of {} functions", sizes.join(" x "))
         }
-        Basis::Exact(b) => format!("exact GPs at {}", count(b.anchors(), "row")),
+        Basis::Eigen(few) => match fitted.model.common() {
+            Some(common) => format!(
+                "{} eigenfunctions of a pilot GP for the mean that the experts share and {} for all else",
+                common.features() - 1,
+                few.functions()
+            ),
+            None => format!("{} eigenfunctions of a pilot GP", few.functions()),
+        },
     };
     let whose = match &fitted.experts {
         Experts::Learned => String::new(),

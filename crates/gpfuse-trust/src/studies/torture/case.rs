@@ -114,12 +114,12 @@ fn made_up(rng: &mut ChaCha8Rng, experts: usize, y: &[f64]) -> Given {
 
 /// Settings of any kind that a fit of a fraction of a second may have.
 fn settings(rng: &mut ChaCha8Rng, inputs: usize, n: usize) -> FitSettings {
-    use BasisChoice::{Auto, Exact, Hilbert, Rff};
+    use BasisChoice::{Auto, Eigen, Hilbert, Rff};
     let method = one(rng, &Method::ALL);
     let fixed = if inputs <= 2 { Hilbert } else { Rff };
-    let basis = one(rng, &[Auto, Rff, fixed, fixed, Exact]);
+    let basis = one(rng, &[Auto, Rff, fixed, fixed, Eigen]);
     let basis = if chance(rng, 0.01) { Hilbert } else { basis };
-    let gaussian = matches!(method, Method::Pogpe | Method::Het) && basis != Exact;
+    let gaussian = matches!(method, Method::Pogpe | Method::Het) && basis != Eigen;
     let collapsed = if gaussian { chance(rng, 0.5) } else { chance(rng, 0.01) };
     let partition = match rng.random_range(0..4) {
         0 => Partition::Kmeans,
@@ -138,9 +138,10 @@ fn settings(rng: &mut ChaCha8Rng, inputs: usize, n: usize) -> FitSettings {
         basis,
         frequencies: rng.random_range(1..=20),
         scheme: one(rng, &Scheme::ALL),
+        functions: chance(rng, 0.3).then(|| rng.random_range(1..=30)),
         size: chance(rng, 0.7).then(|| rng.random_range(1..=12)),
         box_factor: if chance(rng, 0.2) { 1.0 + power(rng, -6.0, 1.9) } else { 1.3 },
-        kernel: one(rng, &Kernel::ALL),
+        kernel: chance(rng, 0.9).then(|| one(rng, &Kernel::ALL)),
         normalise: chance(rng, 0.3),
         density: if collapsed { DensityChoice::Collapsed } else { DensityChoice::Auto },
         scaling: one(rng, &[Scaling::Standard, Scaling::Standard, Scaling::Unit, Scaling::None]),

@@ -1,8 +1,8 @@
 //! The fixed functions weighted by row, and the way back to the hyperparameters.
 
-use super::{Coefs, Hilbert};
+use super::Hilbert;
 use crate::basis::weighted::{Weighted, scaled};
-use crate::basis::{GpGrad, GpParams};
+use crate::basis::{Fixed, GpGrad, GpParams};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
 
@@ -14,7 +14,7 @@ impl Hilbert {
         b: usize,
         blocks: usize,
         cache: &[Lanes],
-        coefs: &Coefs,
+        coefs: &Fixed,
         room: &[Lanes],
         weight: &Lanes,
         out: &mut [[f64; ROWS]],

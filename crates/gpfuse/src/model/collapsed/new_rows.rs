@@ -5,7 +5,7 @@
 //! So, given h and the data, `y ~ N(m + f psi, 1 / tau + f A^-1 f')`.
 
 use super::{Collapsed, precision};
-use crate::basis::Cache;
+use crate::model::Cached;
 use crate::math::{Lanes, ROWS};
 use crate::rows::Rows;
 
@@ -19,7 +19,7 @@ pub(crate) struct Law {
 impl Collapsed {
     /// The law of the target at new rows given `h` and the data, block by block; each block comes
     /// alone, with its cache. Nothing where the coefficients' law cannot be had at `h`.
-    pub(crate) fn predict(&mut self, h: &[f64], blocks: &[(Rows, Cache)]) -> Option<Vec<Law>> {
+    pub(crate) fn predict(&mut self, h: &[f64], blocks: &[(Rows, Cached)]) -> Option<Vec<Law>> {
         self.regress(h)?;
         let Collapsed { posterior, bank, hole, regression, weight, .. } = self;
         let features = hole.len() / bank.count;
@@ -27,15 +27,15 @@ impl Collapsed {
         let (scratch, basis) = (&mut passes[0].scratch, on.model.basis());
         let mut share = vec![Lanes::splat(0.0); bank.count];
         let mut columns = vec![0.0; hole.len() * ROWS];
-        let law = |(rows, cache): &(Rows, Cache)| {
+        let law = |(rows, cache): &(Rows, Cached)| {
             let (mut mean, mut sd) = (Lanes::splat(0.0), Lanes::splat(0.0));
             let mut root = Lanes::splat(0.0);
             on.model.experts_on(on.level, rows, 0, cache, None, on.prepared, scratch);
             precision::weights(on.level, &scratch.experts, &mut share, weight, &mut root);
             let chunks = columns.as_chunks_mut::<ROWS>().0.chunks_mut(features);
             for (k, (chunk, share)) in chunks.zip(&share).enumerate() {
-                let (coefs, work, g) = (&on.prepared.coefs, &scratch.work, bank.first + k);
-                basis.weighted(on.level, g, rows, 0, cache, coefs, work, share, chunk);
+                let (coefs, work, g) = (&on.prepared.coefs[0], &scratch.work[0], bank.first + k);
+                basis.weighted(on.level, g, rows, 0, &cache.0[0], coefs, work, share, chunk);
             }
             regression.predict(&mut columns, &mut mean, &mut sd);
             for r in 0..ROWS {

@@ -18,7 +18,7 @@ impl Smoother {
     /// For the rows of `posterior`, at the variance and lengthscales of `gp`.
     pub(super) fn new(posterior: &Posterior, gp: GpParams<'_>) -> Smoother {
         let (basis, rows) = (posterior.model().basis(), &posterior.data().rows);
-        let (level, cache) = (posterior.level(), posterior.cache());
+        let (level, cache) = (posterior.level(), &posterior.cache().0[0]);
         let mut theta = gp.theta.to_vec();
         basis.bare(&mut theta);
         let (mut coefs, mut work) = (basis.coefs(1, true), basis.work(1, true));

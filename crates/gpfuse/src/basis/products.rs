@@ -1,4 +1,4 @@
-//! The two matrix products of a fixed basis: function values from coefficients, and back.
+//! The two matrix products of fixed functions: function values from coefficients, and back.
 
 use crate::math::simd::vectorised;
 use crate::math::wide::{Wide, group, group_mut};

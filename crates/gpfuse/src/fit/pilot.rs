@@ -1,0 +1,156 @@
+//! The pilot of a fit with many inputs: an exact GP that says how smooth the target is in each input, the
+//! basis made from it, and the coordinates in which its posterior is standard normal.
+//!
+//! 1. Of the kernels the one whose GP predicts rows left out best, on some of the rows (`gp`); then the
+//!    lengthscales on more of them.
+//! 2. Eigenfunctions of that GP's covariance for the mean that the experts share, as many as the evidence asks
+//!    for (`size`), and few at twice the lengthscales for log sds, gates and contrasts.
+//! 3. The noise of each row, by a few rounds of regression (`noise`), which says how well the rows know
+//!    each coefficient ([`Coordinates`]).
+
+mod noise;
+mod size;
+
+use std::sync::Arc;
+
+use super::CheckedFit;
+use crate::basis::Basis;
+use crate::basis::eigen::{Decomposition, Pilot};
+use crate::gp::{self, Gp, some_rows};
+use crate::kernel::Kernel;
+use crate::model::coordinates::{Coordinates, Knowledge};
+use crate::model::{Bases, Model};
+use crate::parallel::parallel;
+use crate::rows::Rows;
+use crate::{Error, Result};
+
+/// The most rows that kernels are compared on.
+const COMPARED_ROWS: usize = 500;
+/// The most rows that the lengthscales are found on.
+const REFINED_ROWS: usize = 1500;
+/// Steps of the climb with more rows.
+const REFINING_STEPS: usize = 15;
+/// The most landmarks of the shared mean's functions.
+const LANDMARKS: usize = 1500;
+/// The most landmarks of all other functions.
+const FEW_LANDMARKS: usize = 400;
+/// Functions of log sds, gates and contrasts.
+const FEW_FUNCTIONS: usize = 40;
+/// How much longer the lengthscales of these are.
+const STRETCH: f64 = 2.0;
+/// The variance of a log sd that the coordinates take for usual.
+const LOG_SD_VAR: f64 = 0.5;
+
+/// The log sd of the noise where no pilot was fitted.
+const ASSUMED_LOG_SD: f64 = -1.0;
+
+/// What a model of many inputs stands on.
+#[derive(Debug, Clone)]
+pub(crate) struct Ground {
+    pub(crate) bases: Bases,
+    knowledge: Option<Arc<(Knowledge, Knowledge)>>,
+}
+
+impl From<Basis> for Ground {
+    fn from(basis: Basis) -> Ground {
+        Ground { bases: basis.into(), knowledge: None }
+    }
+}
+
+impl Ground {
+    /// The coordinates of a model on these bases, if it has a pilot that knows any.
+    pub(crate) fn coordinates(&self, model: &Model) -> Option<Coordinates> {
+        let (common, log_sd) = self.knowledge.as_deref()?;
+        model.common().map(|_| Coordinates::new(model, common, log_sd))
+    }
+
+    /// Eigenfunctions for the scaled rows `x` with targets `y`.
+    pub(crate) fn pilot(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<Ground> {
+        let gp = find(x, inputs, y, settings)?;
+        let hyper = gp.hyper().clone();
+        let rows = Rows::new(x, inputs)?;
+        let seed = settings.sampler.seed;
+        let level = 0.5 * hyper.noise.ln();
+        let coarse = Pilot {
+            kernel: gp.kernel(),
+            var: 1.0,
+            ell: hyper.ell.iter().map(|ell| STRETCH * ell).collect(),
+        };
+        let coarse = Decomposition::new(coarse, &rows, &landmarks(rows.len(), FEW_LANDMARKS, seed))?;
+        let coarse = coarse.leading(FEW_FUNCTIONS, level);
+        let at = coarse.at(&rows).0;
+        let (coarse, few) = coarse.orthogonal(&at, &vec![1.0; rows.len()])?;
+        if !settings.method.learns_experts() {
+            return Ok(Basis::Eigen(coarse).into());
+        }
+        let fine = Pilot { kernel: gp.kernel(), var: hyper.var, ell: hyper.ell };
+        let chosen = landmarks(rows.len(), LANDMARKS, seed);
+        let all = Decomposition::new(fine, &rows, &chosen)?;
+        let target: Vec<f64> = y.iter().map(|y| y - hyper.mean).collect();
+        let some: Vec<f64> = chosen.iter().map(|r| target[*r]).collect();
+        let most = settings.functions.unwrap_or_else(|| size::limit(rows.len()));
+        let functions = match settings.functions {
+            Some(functions) => functions,
+            None => size::choose(all.values(), &all.along(&some), hyper.noise).min(most),
+        };
+        let fine = all.leading(functions, hyper.mean);
+        let found = noise::rounds(&fine, &coarse, &few, &rows, &target)?;
+        let (fine, common) = found.orthogonal(fine, &rows, &target)?;
+        let log_sd = found.log_sd(&few);
+        let bases = Bases { common: Some(Basis::Eigen(fine)), others: Basis::Eigen(coarse) };
+        Ok(Ground { bases, knowledge: Some(Arc::new((common, log_sd))) })
+    }
+}
+
+/// The bases of a pilot that is assumed and not found, for a study in which there is no target yet: unit
+/// variance and lengthscales, and a noise of [`ASSUMED_LOG_SD`].
+pub(crate) fn assumed(x: &[f64], inputs: usize, settings: &CheckedFit) -> Result<Bases> {
+    let rows = Rows::new(x, inputs)?;
+    let (kernel, functions) = (settings.kernel.unwrap_or_default(), settings.functions.unwrap_or(8));
+    let made = |stretch: f64, level: f64| {
+        let pilot = Pilot { kernel, var: 1.0, ell: vec![stretch; inputs] };
+        let some = landmarks(rows.len(), FEW_LANDMARKS, settings.sampler.seed);
+        let basis = Decomposition::new(pilot, &rows, &some)?.leading(functions.min(FEW_FUNCTIONS), level);
+        let at = basis.at(&rows).0;
+        basis.orthogonal(&at, &vec![1.0; rows.len()]).map(|(basis, _)| Basis::Eigen(basis))
+    };
+    Ok(Bases { common: Some(made(1.0, 0.0)?), others: made(STRETCH, ASSUMED_LOG_SD)? })
+}
+
+/// Which rows are landmarks: all, or some of many.
+fn landmarks(rows: usize, most: usize, seed: u64) -> Vec<usize> {
+    if rows <= most { (0..rows).collect() } else { some_rows(rows, most, seed) }
+}
+
+/// The exact GP of the kernel that predicts rows left out best.
+fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<Gp> {
+    let (n, seed, threads) = (y.len(), settings.sampler.seed, settings.sampler.threads);
+    let pick = |most: usize| {
+        let rows = landmarks(n, most, seed);
+        let x: Vec<f64> =
+            rows.iter().flat_map(|r| &x[r * inputs..(r + 1) * inputs]).copied().collect();
+        let y: Vec<f64> = rows.iter().map(|r| y[*r]).collect();
+        (x, y)
+    };
+    let kernels = match settings.kernel {
+        Some(kernel) => vec![kernel],
+        None => Kernel::ALL.to_vec(),
+    };
+    let with = |kernel, steps, threads| {
+        gp::Settings { kernel, starts: 2, steps, seed, threads, ..gp::Settings::default() }.check()
+    };
+    let (some, targets) = pick(COMPARED_ROWS);
+    let found = parallel(kernels.len(), threads, |i| {
+        gp::fit(&some, inputs, &targets, &with(kernels[i], 100, 1)?)
+    })?;
+    let found: Vec<Gp> = found.into_iter().collect::<Result<_>>()?;
+    let scores: Vec<f64> = found.iter().map(Gp::leave_one_out_score).collect();
+    let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    let nothing = || Error::Data("no pilot GP could be fitted: look at the scale of the data".into());
+    let best = best.and_then(|best| found.into_iter().nth(best)).ok_or_else(nothing)?;
+    if n <= COMPARED_ROWS {
+        return Ok(best);
+    }
+    let (more, targets) = pick(REFINED_ROWS);
+    gp::refine(&more, inputs, &targets, best.hyper(), &with(best.kernel(), REFINING_STEPS, threads)?)
+}
