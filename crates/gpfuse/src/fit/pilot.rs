@@ -13,6 +13,8 @@ mod size;
 
 use std::sync::Arc;
 
+use noise::Noise;
+
 use super::CheckedFit;
 use crate::basis::Basis;
 use crate::basis::eigen::{Decomposition, Pilot};
@@ -65,40 +67,37 @@ impl Ground {
     }
 
     /// Eigenfunctions for the scaled rows `x` with targets `y`.
-    pub(crate) fn pilot(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<Ground> {
-        let gp = find(x, inputs, y, settings)?;
+    pub(crate) fn pilot(
+        x: &[f64],
+        inputs: usize,
+        y: &[f64],
+        settings: &CheckedFit,
+    ) -> Result<Ground> {
+        let (gp, noise) = find(x, inputs, y, settings)?;
         let hyper = gp.hyper().clone();
         let rows = Rows::new(x, inputs)?;
         let seed = settings.sampler.seed;
-        let level = 0.5 * hyper.noise.ln();
-        let coarse = Pilot {
-            kernel: gp.kernel(),
-            var: 1.0,
-            ell: hyper.ell.iter().map(|ell| STRETCH * ell).collect(),
-        };
-        let coarse = Decomposition::new(coarse, &rows, &landmarks(rows.len(), FEW_LANDMARKS, seed))?;
-        let coarse = coarse.leading(FEW_FUNCTIONS, level);
-        let at = coarse.at(&rows).0;
-        let (coarse, few) = coarse.orthogonal(&at, &vec![1.0; rows.len()])?;
+        let few = noise.basis.clone();
         if !settings.method.learns_experts() {
-            return Ok(Basis::Eigen(coarse).into());
+            return Ok(Basis::Eigen(few).into());
         }
         let fine = Pilot { kernel: gp.kernel(), var: hyper.var, ell: hyper.ell };
         let chosen = landmarks(rows.len(), LANDMARKS, seed);
         let all = Decomposition::new(fine, &rows, &chosen)?;
         let target: Vec<f64> = y.iter().map(|y| y - hyper.mean).collect();
         let some: Vec<f64> = chosen.iter().map(|r| target[*r]).collect();
-        let most = settings.functions.unwrap_or_else(|| size::limit(rows.len()));
-        let functions = match settings.functions {
-            Some(functions) => functions,
-            None => size::choose(all.values(), &all.along(&some), hyper.noise).min(most),
-        };
+        let at = few.at(&rows).0;
+        let functions = settings.functions.unwrap_or_else(|| {
+            let usual = (0..rows.len()).map(|r| noise.variance(&at, r).ln()).sum::<f64>();
+            let usual = (usual / rows.len() as f64).exp();
+            let enough = size::choose(all.values(), &all.along(&some), usual);
+            enough.min(size::limit(rows.len()))
+        });
         let fine = all.leading(functions, hyper.mean);
-        let found = noise::rounds(&fine, &coarse, &few, &rows, &target)?;
-        let (fine, common) = found.orthogonal(fine, &rows, &target)?;
-        let log_sd = found.log_sd(&few);
-        let bases = Bases { common: Some(Basis::Eigen(fine)), others: Basis::Eigen(coarse) };
-        Ok(Ground { bases, knowledge: Some(Arc::new((common, log_sd))) })
+        let weight = |r: usize, left: f64| 1.0 / (noise.variance(&at, r) + left);
+        let (fine, common) = noise::orthogonal(fine, &rows, weight, &target)?;
+        let bases = Bases { common: Some(Basis::Eigen(fine)), others: Basis::Eigen(few) };
+        Ok(Ground { bases, knowledge: Some(Arc::new((common, noise.knowledge()))) })
     }
 }
 
@@ -122,8 +121,8 @@ fn landmarks(rows: usize, most: usize, seed: u64) -> Vec<usize> {
     if rows <= most { (0..rows).collect() } else { some_rows(rows, most, seed) }
 }
 
-/// The exact GP of the kernel that predicts rows left out best.
-fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<Gp> {
+/// The GP whose kernel predicts rows left out best, and the noise of rows under it.
+fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(Gp, Noise)> {
     let (n, seed, threads) = (y.len(), settings.sampler.seed, settings.sampler.threads);
     let pick = |most: usize| {
         let rows = landmarks(n, most, seed);
@@ -136,21 +135,41 @@ fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<Gp
         Some(kernel) => vec![kernel],
         None => Kernel::ALL.to_vec(),
     };
-    let with = |kernel, steps, threads| {
-        gp::Settings { kernel, starts: 2, steps, seed, threads, ..gp::Settings::default() }.check()
+    let with = |kernel, steps| {
+        gp::Settings { kernel, starts: 2, steps, seed, threads: 1, ..gp::Settings::default() }.check()
     };
     let (some, targets) = pick(COMPARED_ROWS);
+    let rows = Rows::new(&some, inputs)?;
     let found = parallel(kernels.len(), threads, |i| {
-        gp::fit(&some, inputs, &targets, &with(kernels[i], 100, 1)?)
+        let even = gp::fit(&some, inputs, &targets, &with(kernels[i], 100)?)?;
+        let mut noise = log_sds(&even, &rows, seed)?;
+        let gp = noise.rounds(even, &rows, &with(kernels[i], REFINING_STEPS)?)?;
+        Ok((gp.leave_one_out_score(), gp, noise))
     })?;
-    let found: Vec<Gp> = found.into_iter().collect::<Result<_>>()?;
-    let scores: Vec<f64> = found.iter().map(Gp::leave_one_out_score).collect();
-    let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
+    let found = found.into_iter().collect::<Result<Vec<(f64, Gp, Noise)>>>()?;
+    let best = found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
     let nothing = || Error::Data("no pilot GP could be fitted: look at the scale of the data".into());
-    let best = best.and_then(|best| found.into_iter().nth(best)).ok_or_else(nothing)?;
+    let (_, near, known) = best.ok_or_else(nothing)?;
     if n <= COMPARED_ROWS {
-        return Ok(best);
+        return Ok((near, known));
     }
     let (more, targets) = pick(REFINED_ROWS);
-    gp::refine(&more, inputs, &targets, best.hyper(), &with(best.kernel(), REFINING_STEPS, threads)?)
+    let rows = Rows::new(&more, inputs)?;
+    let steps = with(near.kernel(), REFINING_STEPS)?;
+    let near = known.refine(&near, &more, &targets, &known.basis.at(&rows).0, &steps)?;
+    let mut noise = log_sds(&near, &rows, seed)?;
+    let gp = noise.rounds(near, &rows, &steps)?;
+    Ok((gp, noise.for_rows(n)))
+}
+
+/// Functions for the log sds of rows about that of a GP, with lengthscales as much longer as its own.
+fn log_sds(gp: &Gp, rows: &Rows, seed: u64) -> Result<Noise> {
+    let hyper = gp.hyper();
+    let ell = hyper.ell.iter().map(|ell| STRETCH * ell).collect();
+    let pilot = Pilot { kernel: gp.kernel(), var: 1.0, ell };
+    let all = Decomposition::new(pilot, rows, &landmarks(rows.len(), FEW_LANDMARKS, seed))?;
+    let basis = all.leading(FEW_FUNCTIONS, 0.5 * hyper.noise.ln());
+    let at = basis.at(rows).0;
+    let (basis, few) = basis.orthogonal(&at, &vec![1.0; rows.len()])?;
+    Ok(Noise::even(basis, few))
 }

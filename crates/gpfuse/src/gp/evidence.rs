@@ -4,7 +4,8 @@
 //! (Rasmussen and Williams, equation 5.8). For any parameter t of K,
 //! `d/dt = tr((alpha alpha' - K^-1) dK/dt) / 2` (5.9). The sums for `var` and `noise` need no pass
 //! over the matrix: as `K = var k + noise I`, with `T = alpha'alpha - tr K^-1`,
-//! `d/d log noise = noise T / 2` and `d/d log var = (r'alpha - n - noise T) / 2`.
+//! `d/d log noise = noise T / 2` and `d/d log var = (r'alpha - n - noise T) / 2`. Where rows have noise of
+//! their own, `noise h_i`, T is `sum_i h_i (alpha_i^2 - K^-1_ii)`.
 //!
 //! **The mean** is profiled out. For a given K the likelihood, with a normal prior of precision
 //! `c` around 0 (`c` = 0 without one), is quadratic in the mean and largest at
@@ -35,6 +36,8 @@ pub(super) struct Evidence {
     kernel: Kernel,
     raw: Inputs,
     y: Vec<f64>,
+    /// The noise of each row in units of the noise; empty where all have the same.
+    relative: Vec<f64>,
     centre: Centre,
     level: Level,
     scaled: Inputs,
@@ -51,13 +54,20 @@ pub(super) struct Evidence {
 
 impl Evidence {
     /// For inputs and targets in units of the data's own scales.
-    pub(super) fn new(kernel: Kernel, raw: Inputs, y: Vec<f64>, centre: Centre) -> Evidence {
+    pub(super) fn new(
+        kernel: Kernel,
+        raw: Inputs,
+        y: Vec<f64>,
+        relative: Vec<f64>,
+        centre: Centre,
+    ) -> Evidence {
         let (rows, stride) = (raw.rows(), raw.stride());
         let square = || vec![0.0; rows * stride];
         Evidence {
             kernel,
             scaled: raw.zeros_like(),
             y,
+            relative,
             centre,
             level: Level::detect(),
             k: square(),
@@ -85,7 +95,11 @@ impl Evidence {
         self.scaled.rescale(&self.raw, &q[1..=d]);
         let (kernel, level, scaled) = (self.kernel, self.level, &self.scaled);
         let slopes = if grad.is_some() { &mut self.slopes[..] } else { &mut [] };
-        let fill = |k: &mut [f64], diagonal| fill(level, kernel, scaled, var, diagonal, k, slopes);
+        let relative = &self.relative;
+        let fill = |k: &mut [f64], diagonal| {
+            fill(level, kernel, scaled, var, diagonal, k, slopes);
+            vary(k, stride, noise, relative);
+        };
         let jitter =
             factor::factor(&mut self.k, n, stride, var + noise, &mut self.scratch, fill).ok()?;
 
@@ -118,14 +132,23 @@ impl Evidence {
         }
         if let Some(grad) = grad {
             factor::invert(&mut self.k, n, stride, &mut self.half);
-            let diagonal: f64 = (0..n).map(|i| self.k[i * (stride + 1)]).sum();
-            let trace = alpha.iter().map(|a| a * a).sum::<f64>() - diagonal;
-            grad[0] = 0.5 * (fit - n as f64 - (noise + jitter) * trace);
-            grad[d + 1] = 0.5 * noise * trace;
+            let part = |i: usize| alpha[i] * alpha[i] - self.k[i * (stride + 1)];
+            let trace: f64 = (0..n).map(part).sum();
+            let own = self.relative.iter().enumerate().map(|(i, h)| h * part(i)).sum();
+            let varied: f64 = if self.relative.is_empty() { trace } else { own };
+            grad[0] = 0.5 * (fit - n as f64 - noise * varied - jitter * trace);
+            grad[d + 1] = 0.5 * noise * varied;
             let d_log_ell = &mut grad[1..=d];
             contract(level, scaled, alpha, &self.k, &self.slopes, &mut self.sums, d_log_ell);
         }
         Some(value)
+    }
+}
+
+/// Give each row its own noise, in a covariance that has the same in all.
+pub(super) fn vary(k: &mut [f64], stride: usize, noise: f64, relative: &[f64]) {
+    for (i, h) in relative.iter().enumerate() {
+        k[i * (stride + 1)] += noise * (h - 1.0);
     }
 }
 
@@ -141,7 +164,9 @@ mod tests {
         let mut x: Vec<f64> = (0..n * d).map(|_| 3.0 * rng.random::<f64>() - 1.0).collect();
         x.copy_within(0..d, d);
         let y = (0..n).map(|i| (2.0 * x[i * d]).sin() + 0.3 * rng.random::<f64>()).collect();
-        Evidence::new(kernel, Inputs::new(&x, &vec![1.0; d]).unwrap(), y, centre)
+        let even = n.is_multiple_of(2);
+        let relative = if even { Vec::new() } else { (0..n).map(|_| rng.random()).collect() };
+        Evidence::new(kernel, Inputs::new(&x, &vec![1.0; d]).unwrap(), y, relative, centre)
     }
 
     /// Richardson's extrapolation of central differences, the sixth order in `h`.

@@ -23,25 +23,28 @@ use crate::{Error, Result};
 /// never varies gets a lengthscale without meaning; targets that never vary, or a single row, have
 /// no scale of their own and are fitted as if it were 1.
 pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp> {
-    search(x, inputs, y, None, settings)
+    search(x, inputs, y, &[], None, settings)
 }
 
 /// The same by a single climb from hyperparameters that are known to be near, such as those of some
-/// of the rows.
+/// of the rows. Rows may have noise of their own, `relative` in units of the noise; none where all
+/// have the same.
 pub(crate) fn refine(
     x: &[f64],
     inputs: usize,
     y: &[f64],
+    relative: &[f64],
     near: &Hyper,
     settings: &Checked,
 ) -> Result<Gp> {
-    search(x, inputs, y, Some(near), settings)
+    search(x, inputs, y, relative, Some(near), settings)
 }
 
 fn search(
     x: &[f64],
     inputs: usize,
     y: &[f64],
+    relative: &[f64],
     near: Option<&Hyper>,
     settings: &Checked,
 ) -> Result<Gp> {
@@ -61,6 +64,7 @@ fn search(
             kernel: settings.kernel,
             raw: Inputs::new(&part, &vec![1.0; inputs])?,
             y: rows.iter().map(|r| v[*r]).collect(),
+            relative: rows.iter().filter_map(|r| relative.get(*r).copied()).collect(),
             centre,
             prior: &prior,
             threads: settings.threads,
@@ -99,5 +103,5 @@ fn search(
         ell: (0..inputs).map(|i| scaler.inputs[i].scale * peak.q[i + 1].exp()).collect(),
         noise: unit * peak.q[inputs + 1].exp(),
     };
-    Gp::condition(settings.kernel, hyper, x, inputs, y)
+    Gp::noisy(settings.kernel, hyper, x, inputs, y, relative.to_vec())
 }

@@ -1,6 +1,7 @@
 //! A GP conditioned on data: prediction, log marginal likelihood, leave-one-out.
 
 use super::covariance::{cross, fill};
+use super::evidence::vary;
 use super::hyper::Hyper;
 use super::inputs::Inputs;
 use super::{LARGEST_EXACT_GP, factor};
@@ -20,6 +21,8 @@ pub struct Gp {
     hyper: Hyper,
     x: Vec<f64>,
     y: Vec<f64>,
+    /// The noise of each row in units of the noise; empty where all have the same.
+    relative: Vec<f64>,
     scaled: Inputs,
     /// The Cholesky factor of the covariance of the rows.
     l: Vec<f64>,
@@ -88,6 +91,18 @@ impl Gp {
         inputs: usize,
         y: &[f64],
     ) -> Result<Gp> {
+        Gp::noisy(kernel, hyper, x, inputs, y, Vec::new())
+    }
+
+    /// The same where each row has noise of its own, in units of the noise.
+    pub(crate) fn noisy(
+        kernel: Kernel,
+        hyper: Hyper,
+        x: &[f64],
+        inputs: usize,
+        y: &[f64],
+        relative: Vec<f64>,
+    ) -> Result<Gp> {
         let n = check_rows(x, inputs, y)?;
         hyper.check(inputs)?;
         let scaled = Inputs::new(x, &hyper.ell)?;
@@ -95,6 +110,7 @@ impl Gp {
         let mut l = vec![0.0; n * stride];
         let fill = |k: &mut [f64], diagonal| {
             fill(level, kernel, &scaled, var, diagonal, k, &mut []);
+            vary(k, stride, hyper.noise, &relative);
         };
         let mut scratch = factor::scratch(n);
         factor::factor(&mut l, n, stride, var + hyper.noise, &mut scratch, fill).map_err(
@@ -121,7 +137,8 @@ impl Gp {
             );
             return Err(Error::Data(problem));
         }
-        Ok(Gp { kernel, hyper, x: x.to_vec(), y: y.to_vec(), scaled, l, alpha, log_marginal })
+        let (x, y) = (x.to_vec(), y.to_vec());
+        Ok(Gp { kernel, hyper, x, y, relative, scaled, l, alpha, log_marginal })
     }
 
     /// The log marginal likelihood of the rows.
@@ -165,14 +182,29 @@ impl Gp {
     /// `y_i - alpha_i / K^-1_ii` and `1 / K^-1_ii` (Rasmussen and Williams, equations 5.10 to
     /// 5.12); `K^-1_ii` is the squared length of column i of `L^-1`.
     pub fn leave_one_out(&self) -> Vec<(f64, f64)> {
+        let each = |(i, precision): (usize, f64)| {
+            (self.y[i] - self.alpha[i] / precision, precision.sqrt().recip())
+        };
+        self.precisions().into_iter().enumerate().map(each).collect()
+    }
+
+    /// The diagonal of `K^-1`.
+    fn precisions(&self) -> Vec<f64> {
         let (n, stride) = (self.rows(), self.scaled.stride());
         let mut half = vec![0.0; n * stride];
         factor::invert_factor(&self.l, n, stride, &mut half);
-        let each = |i: usize| {
-            let precision: f64 = half[i * stride + i..i * stride + n].iter().map(|v| v * v).sum();
-            (self.y[i] - self.alpha[i] / precision, precision.sqrt().recip())
-        };
+        let each = |i: usize| half[i * stride + i..i * stride + n].iter().map(|v| v * v).sum();
         (0..n).map(each).collect()
+    }
+
+    /// For each row the expected square of its noise given all rows. With d its variance, the noise is
+    /// normal with mean `d alpha_i` and variance `d - d^2 K^-1_ii`.
+    pub(crate) fn square_noise(&self) -> Vec<f64> {
+        let each = |(i, precision): (usize, f64)| {
+            let d = self.hyper.noise * self.relative.get(i).copied().unwrap_or(1.0);
+            (d * self.alpha[i]).powi(2) + (d - d * d * precision).max(0.0)
+        };
+        self.precisions().into_iter().enumerate().map(each).collect()
     }
 
     /// The sum of the log densities of all targets, each given the other rows.

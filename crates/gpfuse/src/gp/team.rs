@@ -15,6 +15,8 @@ pub(super) struct Team<'a> {
     pub(super) kernel: Kernel,
     pub(super) raw: Inputs,
     pub(super) y: Vec<f64>,
+    /// The noise of each row in units of the noise; empty where all have the same.
+    pub(super) relative: Vec<f64>,
     pub(super) centre: Centre,
     pub(super) prior: &'a Prior,
     pub(super) threads: usize,
@@ -58,9 +60,9 @@ impl<'a> Team<'a> {
     fn take(&self) -> Objective<'a> {
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         spare.unwrap_or_else(|| {
-            let (raw, y) = (self.raw.clone(), self.y.clone());
+            let (raw, y, relative) = (self.raw.clone(), self.y.clone(), self.relative.clone());
             Objective {
-                evidence: Evidence::new(self.kernel, raw, y, self.centre),
+                evidence: Evidence::new(self.kernel, raw, y, relative, self.centre),
                 prior: self.prior,
             }
         })

@@ -1,20 +1,20 @@
 //! Coordinates in which a pilot's posterior is standard normal: what is sampled in place of the
 //! coefficients of a shared mean and of log sds on eigenfunctions.
 //!
-//! Rows with weights say as much about coefficient j as `d_j` observations of unit noise would
-//! ([`Information`]), and under normal noise its posterior about the pilot's mean `m_j` has the
-//! standard deviation `a_j = 1 / sqrt(1 + d_j)`, independent of all others. With z the coordinate that is
-//! sampled and v the variance of the GP in units of the one that the pilot assumed,
-//! `theta_j = v^(-w_j / 2) (m_j + a_j z_j)`, `w_j = d_j / (1 + d_j)`.
+//! The functions are orthogonal on the rows, so that under normal noise the coefficients theta of a GP
+//! with variance v are independent given the rows. With `d_j` what the rows say about function j and
+//! `b_j = sum_n w_n phi_j(x_n) y_n` ([`Knowledge`]), and all noise `e^c` times what the pilot takes it for,
+//! `theta_j ~ N(m_j, a_j^2)`, `a_j^2 = 1 / (1 + d_j v e^(-2c))`, `m_j = b_j sqrt(v) e^(-2c) a_j^2`.
+//! The coordinate that is sampled is z, `theta_j = m_j + a_j z_j`. It is standard normal whatever v and c
+//! are, as long as the noise of the rows keeps its pattern: neither the variance of a function nor the noise
+//! about it is tied to hundreds of coefficients, which is what makes such posteriors hard to sample.
+//! It is as if the coefficients were integrated out, at no cost. For the constant, which v does not scale,
+//! v is 1; for the coefficients of log sds, about which rows say `2 d_j` (the Fisher information), c is 0.
 //!
-//! A coefficient that the rows know well (w near 1) makes the same function whatever v is, so that v
-//! and it do not fight; one that they know nothing about (w = 0) is standard normal whatever v is, so that
-//! v is not tied to hundreds of them: the partial non-centring of Papaspiliopoulos, Roberts and Sköld
-//! (2003). The constant, which v does not scale, has w = 0.
-//!
-//! The density of z is that of theta times `prod_j a_j v^(-w_j / 2)`. With g_j the derivative with respect to
-//! theta_j, those of the log density are `d z_j = g_j a_j v^(-w_j / 2)` and
-//! `d log v = -sum_j w_j (g_j theta_j + 1) / 2`, besides its own.
+//! The density of z is that of theta times `prod_j a_j`. With `w_j = 1 - a_j^2` and g_j the derivative with
+//! respect to theta_j, the derivatives of the log density are `d z_j = g_j a_j`,
+//! `d log v = sum_j g_j (m_j (1/2 - w_j) - a_j w_j z_j / 2) - w_j / 2` and
+//! `d c = sum_j g_j (2 m_j (w_j - 1) + a_j w_j z_j) + w_j`, besides their own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,17 +26,24 @@ use crate::infer::{Density, DensityError};
 /// What a pilot knows about the GPs with one role.
 #[derive(Debug, Clone)]
 pub struct Knowledge {
-    /// The variance of the GP that the pilot assumed.
+    /// The variance of such a GP that the pilot takes for usual.
     pub var: f64,
-    /// The mean of each coefficient at that variance.
-    pub mean: Vec<f64>,
-    /// What the rows say about each.
+    /// What the rows say about each coefficient, the constant first: `d_j`.
     pub information: Information,
+    /// How far they pull it: `b_j`.
+    pub slope: Vec<f64>,
 }
 
 /// The coordinates of a model's GPs.
 #[derive(Debug, Clone)]
-pub struct Coordinates(Vec<Gp>);
+pub struct Coordinates {
+    /// Those of log sds first: the others depend on them.
+    gps: Vec<Gp>,
+    /// Where the constants of the log sds are in the parameter vector.
+    constants: Vec<usize>,
+    /// What the pilot takes them for.
+    usual: f64,
+}
 
 /// Those of one GP.
 #[derive(Debug, Clone)]
@@ -45,60 +52,84 @@ struct Gp {
     var: usize,
     /// Where its coefficients are.
     theta: Range<usize>,
-    /// The log of the variance that the pilot assumed.
+    /// The log of the variance that the pilot takes for usual.
     log_var: f64,
-    shift: Vec<f64>,
-    scale: Vec<f64>,
-    power: Vec<f64>,
-    /// The sum of the log scales.
-    log_scale: f64,
+    information: Information,
+    slope: Vec<f64>,
+    /// Whether what the rows say depends on the noise.
+    noisy: bool,
 }
 
+/// One coefficient given variance and noise.
+struct Law {
+    mean: f64,
+    sd: f64,
+    /// How much the rows have to say about it, from 0 to 1.
+    share: f64,
+}
+
+impl Gp {
+    /// The law of coefficient `j` at a log variance and a log noise.
+    fn law(&self, j: usize, log_var: f64, c: f64) -> Law {
+        let c = if self.noisy { c } else { 0.0 };
+        // The constant is not scaled by the variance.
+        let log_var = if j == 0 { 0.0 } else { log_var };
+        let square = 1.0 / (1.0 + self.information[j] * (log_var - 2.0 * c).exp());
+        let mean = self.slope[j] * (0.5 * log_var - 2.0 * c).exp() * square;
+        Law { mean, sd: square.sqrt(), share: 1.0 - square }
+    }
+}
+
+/// The standard deviation of a log variance about the pilot's, where a chain starts.
+const START_SD: f64 = 0.2;
+
 impl Coordinates {
-    /// For the shared mean of a model and the log sds of its experts, which have the same pilot; each
-    /// of several experts has its share of the rows.
+    /// For the shared mean of a model and the log sds of its experts, each of which has its share of the
+    /// rows.
     pub fn new(model: &Model, common: &Knowledge, log_sd: &Knowledge) -> Coordinates {
-        let mut gps = Vec::new();
-        for bank in &model.layout().banks {
-            let (known, share) = match bank.role {
-                Role::Common => (common, 1.0),
-                Role::LogSd => (log_sd, 1.0 / bank.count as f64),
-                _ => continue,
-            };
-            let each = known.information.iter().enumerate().map(|(j, d)| {
-                // The constant is not scaled by the variance.
-                let unit = if j == 0 { 1.0 } else { known.var };
-                (j, 1.0 / (1.0 + d * unit * share))
-            });
-            let (scale, power): (Vec<f64>, Vec<f64>) =
-                each.map(|(j, s)| (s.sqrt(), if j == 0 { 0.0 } else { 1.0 - s })).unzip();
-            for k in 0..bank.count {
-                let start = bank.offset
-                    + bank.count * (1 + bank.lengthscales)
-                    + k * bank.features;
-                gps.push(Gp {
-                    var: bank.offset + k,
-                    theta: start..start + bank.features,
-                    log_var: known.var.ln(),
-                    shift: known.mean.clone(),
-                    log_scale: scale.iter().map(|s| s.ln()).sum(),
-                    scale: scale.clone(),
-                    power: power.clone(),
-                });
+        let (mut gps, mut constants) = (Vec::new(), Vec::new());
+        let banks = &model.layout().banks;
+        for role in [Role::LogSd, Role::Common] {
+            for bank in banks.iter().filter(|bank| bank.role == role) {
+                let (known, noisy) = match role {
+                    Role::Common => (common, true),
+                    _ => (log_sd, false),
+                };
+                let share = |v: &[f64]| v.iter().map(|v| v / bank.count as f64).collect();
+                for k in 0..bank.count {
+                    let head = bank.count * (1 + bank.lengthscales);
+                    let start = bank.offset + head + k * bank.features;
+                    constants.extend((!noisy).then_some(start));
+                    gps.push(Gp {
+                        var: bank.offset + k,
+                        theta: start..start + bank.features,
+                        log_var: known.var.ln(),
+                        information: share(&known.information),
+                        slope: share(&known.slope),
+                        noisy,
+                    });
+                }
             }
         }
-        Coordinates(gps)
+        let usual = gps.first().map_or(0.0, |gp| gp.law(0, 0.0, 0.0).mean);
+        Coordinates { gps, constants, usual }
+    }
+
+    /// The log of the noise in units of the pilot's, at parameters.
+    fn noise(&self, q: &[f64]) -> f64 {
+        let sum: f64 = self.constants.iter().map(|at| q[*at] - self.usual).sum();
+        sum / self.constants.len().max(1) as f64
     }
 
     /// Turn coordinates into parameters, in place; the log of the determinant.
     fn apply(&self, q: &mut [f64]) -> f64 {
         let mut log_det = 0.0;
-        for gp in &self.0 {
-            let half = 0.5 * (q[gp.var] - gp.log_var);
-            log_det += gp.log_scale;
+        for gp in &self.gps {
+            let (log_var, c) = (q[gp.var], if gp.noisy { self.noise(q) } else { 0.0 });
             for (j, q) in q[gp.theta.clone()].iter_mut().enumerate() {
-                log_det -= gp.power[j] * half;
-                *q = (-gp.power[j] * half).exp() * (gp.shift[j] + gp.scale[j] * *q);
+                let law = gp.law(j, log_var, c);
+                log_det += law.sd.ln();
+                *q = law.mean + law.sd * *q;
             }
         }
         log_det
@@ -106,29 +137,48 @@ impl Coordinates {
 
     /// The coordinates of parameters.
     pub fn of(&self, q: &[f64]) -> Vec<f64> {
-        let mut z = q.to_vec();
-        for gp in &self.0 {
-            let half = 0.5 * (q[gp.var] - gp.log_var);
+        let (mut z, c) = (q.to_vec(), self.noise(q));
+        for gp in &self.gps {
             for (j, z) in z[gp.theta.clone()].iter_mut().enumerate() {
-                *z = ((gp.power[j] * half).exp() * *z - gp.shift[j]) / gp.scale[j];
+                let law = gp.law(j, q[gp.var], c);
+                *z = (*z - law.mean) / law.sd;
             }
         }
         z
     }
 
+    /// Turn the gradient with respect to the parameters `q` into that with respect to the coordinates `z`.
+    fn adjoint(&self, z: &[f64], q: &[f64], grad: &mut [f64]) {
+        let c = self.noise(q);
+        for gp in self.gps.iter().rev() {
+            let (mut by_var, mut by_noise) = (0.0, 0.0);
+            for (j, at) in gp.theta.clone().enumerate() {
+                let Law { mean, sd, share } = gp.law(j, q[gp.var], c);
+                let (g, spread) = (grad[at], 0.5 * sd * share * z[at]);
+                if j > 0 {
+                    by_var += g * (mean * (0.5 - share) - spread) - 0.5 * share;
+                }
+                by_noise += g * (2.0 * mean * (share - 1.0) + 2.0 * spread) + share;
+                grad[at] *= sd;
+            }
+            grad[gp.var] += by_var;
+            if gp.noisy {
+                let each = by_noise / self.constants.len().max(1) as f64;
+                self.constants.iter().for_each(|at| grad[*at] += each);
+            }
+        }
+    }
+
     /// Where a chain starts: a draw from what the pilot takes for the posterior, in coordinates; all
     /// that it knows nothing about as in `q`, a draw from the prior.
     pub fn start(&self, mut q: Vec<f64>, mut normal: impl FnMut() -> f64) -> Vec<f64> {
-        for gp in &self.0 {
+        for gp in &self.gps {
             q[gp.var] = gp.log_var + START_SD * normal();
             q[gp.theta.clone()].iter_mut().for_each(|z| *z = normal());
         }
         q
     }
 }
-
-/// The standard deviation of a log variance about the pilot's, where a chain starts.
-const START_SD: f64 = 0.2;
 
 /// A posterior in the coordinates of its pilot.
 #[derive(Debug, Clone)]
@@ -166,15 +216,7 @@ impl Density for Piloted {
         self.q.copy_from_slice(z);
         let log_det = self.coordinates.apply(&mut self.q);
         let logp = self.posterior.logp(&self.q, grad)? + log_det;
-        for gp in &self.coordinates.0 {
-            let half = 0.5 * (z[gp.var] - gp.log_var);
-            let (mut by_var, thetas) = (0.0, &self.q[gp.theta.clone()]);
-            for (j, (g, theta)) in grad[gp.theta.clone()].iter_mut().zip(thetas).enumerate() {
-                by_var -= 0.5 * gp.power[j] * (*g * theta + 1.0);
-                *g *= gp.scale[j] * (-gp.power[j] * half).exp();
-            }
-            grad[gp.var] += by_var;
-        }
+        self.coordinates.adjoint(z, &self.q, grad);
         if logp.is_finite() && grad.iter().all(|g| g.is_finite()) {
             Ok(logp)
         } else {

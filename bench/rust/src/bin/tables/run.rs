@@ -48,6 +48,9 @@ impl Problem {
         let scores = fitted.evaluate(&self.test)?;
         line.put("seconds", format!("{:.3}", begun.elapsed().as_secs_f64()));
         line.put_scores(&scores, fitted.scaler.target.scale, &self.twins);
+        if let Some(common) = fitted.model.common() {
+            line.put("functions", common.features() - 1);
+        }
         let found = &fitted.diagnostics;
         if let Some(row) = found.quantities.iter().find(|q| q.name == "log likelihood of a row") {
             line.put_number("rhat_max", row.rhat_max);

@@ -1,165 +1,149 @@
-//! The noise of each row before anything is sampled: the mean and the log sd of a heteroscedastic GP, each
-//! found given the other, a few times.
+//! The noise of each row before anything is sampled: a GP and the log sds of its rows, each found given
+//! the other, a few times.
 //!
-//! * Given the noise, the coefficients of the mean are normal: with F the functions at the rows and
-//!   W one over the rows' variances, precision `A = I + F'WF` and mean `A^-1 F'W y`. So a row
-//!   has the expected square residual `e2 = (y - f)^2 + F A^-1 F'`.
-//! * Given these, the coefficients g of the log sd make `sum_n l_n + e2_n exp(-2 l_n) / 2 + |g|^2 / 2 v`
-//!   small, by Fisher scoring: the functions are orthogonal, so that its matrix `2 F'F + I / v` is diagonal.
+//! * Given the log sds, the GP says what the square of each row's noise is expected to be, `e2`.
+//! * Given these, the coefficients c of the log sd `l = level + f . c` make
+//!   `sum_n l_n + e2_n exp(-2 l_n) / 2 + |c|^2 / 2 v` small, by Fisher scoring: the functions f are
+//!   orthogonal on the rows, so that its matrix `2 f'f + I / v` is diagonal. The constant has the
+//!   prior variance 1.
 //!
-//! This is the EM algorithm for the mean of the log sd's posterior.
+//! This is the EM algorithm for the mode of the log sds given the GP's hyperparameters, which follow
+//! by a few steps of their own climb.
 
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, Side};
+use faer::Mat;
 
 use super::LOG_SD_VAR;
 use crate::basis::eigen::{Eigen, Information};
+use crate::gp::{self, Gp};
 use crate::model::coordinates::Knowledge;
 use crate::rows::Rows;
 use crate::{Error, Result};
 
-/// Rounds of mean and noise.
-const ROUNDS: usize = 5;
+/// Rounds of GP and noise.
+const ROUNDS: usize = 3;
 /// Steps of Fisher scoring in each.
-const STEPS: usize = 20;
-/// The most rows of these rounds; the noise of the others follows from the functions.
-const MOST_ROWS: usize = 2000;
-/// How far the log sd of a row may be from the pilot's.
+const STEPS: usize = 30;
+/// How far the log sd of a row may be from the level.
 const FARTHEST: f64 = 6.0;
 
-/// What the rounds found.
+/// A log sd on fixed functions.
+#[derive(Debug, Clone)]
 pub(super) struct Noise {
-    /// The shared mean's functions at all rows.
-    phi: Mat<f64>,
-    /// One over the variance of each row, with what the functions leave out.
-    weight: Vec<f64>,
-    /// The coefficients of the log sd, the constant first.
+    /// The functions, about the log sd of the first GP.
+    pub(super) basis: Eigen,
+    /// What the rows say about them.
+    few: Information,
+    /// The coefficients, the constant first.
     coefs: Vec<f64>,
 }
 
-/// Find the noise of each row about `target`, which has the pilot's mean subtracted; `few` is what the rows
-/// say about the functions of the log sd.
-pub(super) fn rounds(
-    fine: &Eigen,
-    coarse: &Eigen,
-    few: &Information,
-    rows: &Rows,
-    target: &[f64],
-) -> Result<Noise> {
-    let (phi, left) = fine.at(rows);
-    let gates = coarse.at(rows).0;
-    let mut coefs = vec![0.0; few.len()];
-    // Evenly spread rows stand for all.
-    let n = rows.len();
-    let count = n.min(MOST_ROWS);
-    let some: Vec<usize> = (0..count).map(|i| i * n / count).collect();
-    let per_row = n as f64 / count as f64;
-    let weights = |coefs: &[f64], some: &[usize]| -> Vec<f64> {
-        let log_sd = |r: usize| coarse.level() + value(&gates, coefs, r).clamp(-FARTHEST, FARTHEST);
-        some.iter().map(|r| 1.0 / ((2.0 * log_sd(*r)).exp() + left[*r])).collect()
-    };
-    for _ in 0..ROUNDS {
-        let weight = weights(&coefs, &some);
-        let square = residuals(&phi, &some, &weight, per_row, target)?;
-        for _ in 0..STEPS {
-            score(&gates, few, &some, per_row, &square, coarse.level(), &mut coefs);
-        }
-    }
-    let all: Vec<usize> = (0..n).collect();
-    let weight = weights(&coefs, &all);
-    Ok(Noise { phi, weight, coefs })
-}
-
-/// The constant and the functions at row `r`, times their coefficients.
-fn value(functions: &Mat<f64>, coefs: &[f64], r: usize) -> f64 {
-    coefs[0] + coefs[1..].iter().enumerate().map(|(j, c)| c * functions[(r, j)]).sum::<f64>()
-}
-
-/// The expected square residuals of some rows, each of which stands for `per_row` rows.
-fn residuals(
-    phi: &Mat<f64>,
-    some: &[usize],
-    weight: &[f64],
-    per_row: f64,
-    target: &[f64],
-) -> Result<Vec<f64>> {
-    let features = phi.ncols() + 1;
-    let design = Mat::from_fn(some.len(), features, |i, j| match j {
-        0 => 1.0,
-        _ => phi[(some[i], j - 1)],
-    });
-    let weighted =
-        Mat::from_fn(some.len(), features, |i, j| (per_row * weight[i]).sqrt() * design[(i, j)]);
-    let mut precision = weighted.transpose() * &weighted;
-    (0..features).for_each(|j| precision[(j, j)] += 1.0);
-    let factor = Llt::new(precision.as_ref(), Side::Lower).map_err(|_| {
-        Error::Data("the rows' noise cannot be found: look at the scale of the target".into())
-    })?;
-    let pull = Mat::from_fn(features, 1, |j, _| {
-        (0..some.len()).map(|i| per_row * weight[i] * design[(i, j)] * target[some[i]]).sum()
-    });
-    let mean = &design * factor.solve(&pull);
-    let spread = factor.solve(design.transpose());
-    let each = |i: usize| {
-        let variance: f64 = (0..features).map(|j| design[(i, j)] * spread[(j, i)]).sum();
-        (target[some[i]] - mean[(i, 0)]).powi(2) + variance
-    };
-    Ok((0..some.len()).map(each).collect())
-}
-
-/// One step of Fisher scoring for the coefficients of the log sd.
-fn score(
-    gates: &Mat<f64>,
-    few: &Information,
-    some: &[usize],
-    per_row: f64,
-    square: &[f64],
-    level: f64,
-    coefs: &mut [f64],
-) {
-    // Half the derivative of each row's log density with respect to its log sd, at most 2 sds of it.
-    let pull = |i: usize| {
-        let log_sd = level + value(gates, coefs, some[i]).clamp(-FARTHEST, FARTHEST);
-        (square[i] * (-2.0 * log_sd).exp() - 1.0).min(4.0)
-    };
-    let pulls: Vec<f64> = (0..some.len()).map(pull).collect();
-    for (j, c) in coefs.iter_mut().enumerate() {
-        let at = |i: usize| if j == 0 { 1.0 } else { gates[(some[i], j - 1)] };
-        let prior = if j == 0 { 1.0 } else { 1.0 / LOG_SD_VAR };
-        let slope: f64 = (0..some.len()).map(|i| per_row * pulls[i] * at(i)).sum();
-        *c += (slope - prior * *c) / (2.0 * few[j] + prior);
-    }
-}
-
 impl Noise {
-    /// The functions of the shared mean made orthogonal under this noise, and what is known about their
-    /// coefficients: `F'Wy / (1 + d)` and d.
-    pub(super) fn orthogonal(
-        &self,
-        fine: Eigen,
-        rows: &Rows,
-        target: &[f64],
-    ) -> Result<(Eigen, Knowledge)> {
-        let (fine, information) = fine.orthogonal(&self.phi, &self.weight)?;
-        let phi = fine.at(rows).0;
-        let pull = |at: &dyn Fn(usize) -> f64| -> f64 {
-            (0..target.len()).map(|r| self.weight[r] * at(r) * target[r]).sum()
-        };
-        let slopes = (0..=fine.functions()).map(|j| match j {
-            0 => pull(&|_| 1.0),
-            _ => pull(&|r| phi[(r, j - 1)]),
-        });
-        let mean = slopes.zip(&information).map(|(slope, d)| slope / (1.0 + d)).collect();
-        Ok((fine, Knowledge { var: 1.0, mean, information }))
+    /// The same noise in all rows.
+    pub(super) fn even(basis: Eigen, few: Information) -> Noise {
+        let coefs = vec![0.0; few.len()];
+        Noise { basis, few, coefs }
     }
 
-    /// What is known about the coefficients of a log sd.
-    pub(super) fn log_sd(&self, few: &Information) -> Knowledge {
-        let scaled = |(j, c): (usize, &f64)| if j == 0 { *c } else { c / LOG_SD_VAR.sqrt() };
-        Knowledge {
-            var: LOG_SD_VAR,
-            mean: self.coefs.iter().enumerate().map(scaled).collect(),
-            information: few.iter().map(|d| 2.0 * d).collect(),
+    /// The same for `n` rows, of which the present ones are a part.
+    pub(super) fn for_rows(mut self, n: usize) -> Noise {
+        let more = n as f64 / self.few[0];
+        self.few.iter_mut().for_each(|d| *d *= more);
+        self
+    }
+
+    /// Find the noise of rows and a GP that has it, from one that is near.
+    pub(super) fn rounds(
+        &mut self,
+        gp: Gp,
+        rows: &Rows,
+        settings: &gp::Checked,
+    ) -> Result<Gp> {
+        let functions = self.basis.at(rows).0;
+        let mut gp = gp;
+        for _ in 0..ROUNDS {
+            let square = gp.square_noise();
+            for _ in 0..STEPS {
+                self.score(&functions, &square);
+            }
+            gp = self.refine(&gp, gp.x(), gp.y(), &functions, settings)?;
+        }
+        Ok(gp)
+    }
+
+    /// The GP of rows with this noise, found by a climb from one that is near.
+    pub(super) fn refine(
+        &self,
+        near: &Gp,
+        x: &[f64],
+        y: &[f64],
+        functions: &Mat<f64>,
+        settings: &gp::Checked,
+    ) -> Result<Gp> {
+        // In units of the level, which the climb begins at.
+        let unit = (2.0 * self.basis.level()).exp();
+        let relative: Vec<f64> =
+            (0..y.len()).map(|r| self.variance(functions, r) / unit).collect();
+        let hyper = gp::Hyper { noise: unit, ..near.hyper().clone() };
+        gp::refine(x, near.inputs(), y, &relative, &hyper, settings)
+    }
+
+    /// The log sd of row `r` less the level.
+    fn value(&self, functions: &Mat<f64>, r: usize) -> f64 {
+        let each = self.coefs[1..].iter().enumerate().map(|(j, c)| c * functions[(r, j)]);
+        (self.coefs[0] + each.sum::<f64>()).clamp(-FARTHEST, FARTHEST)
+    }
+
+    /// The variance of row `r`.
+    pub(super) fn variance(&self, functions: &Mat<f64>, r: usize) -> f64 {
+        (2.0 * (self.basis.level() + self.value(functions, r))).exp()
+    }
+
+    /// One step of Fisher scoring.
+    fn score(&mut self, functions: &Mat<f64>, square: &[f64]) {
+        // The derivative of each row's log density with respect to its log sd, not more than that of a row
+        // at two sds.
+        let pull = |r: usize| (square[r] / self.variance(functions, r) - 1.0).min(4.0);
+        let pulls: Vec<f64> = (0..square.len()).map(pull).collect();
+        for (j, c) in self.coefs.iter_mut().enumerate() {
+            let at = |r: usize| if j == 0 { 1.0 } else { functions[(r, j - 1)] };
+            let prior = if j == 0 { 1.0 } else { 1.0 / LOG_SD_VAR };
+            let slope: f64 = pulls.iter().enumerate().map(|(r, pull)| pull * at(r)).sum();
+            *c += (slope - prior * *c) / (2.0 * self.few[j] + prior);
         }
     }
+
+    /// What is known about the coefficients of a log sd, as if from normal observations with the mode
+    /// that was found.
+    pub(super) fn knowledge(&self) -> Knowledge {
+        let information: Vec<f64> = self.few.iter().map(|d| 2.0 * d).collect();
+        let slope = |(j, c): (usize, &f64)| {
+            let var = if j == 0 { 1.0 } else { LOG_SD_VAR };
+            c * (1.0 + information[j] * var) / var
+        };
+        let slope = self.coefs.iter().enumerate().map(slope).collect();
+        Knowledge { var: LOG_SD_VAR, information, slope }
+    }
+}
+
+/// Functions made orthogonal on rows with weights, and what is known about their coefficients:
+/// d and `F'Wy`.
+pub(super) fn orthogonal(
+    fine: Eigen,
+    rows: &Rows,
+    weight: impl Fn(usize, f64) -> f64,
+    target: &[f64],
+) -> Result<(Eigen, Knowledge)> {
+    let (phi, left) = fine.at(rows);
+    let weight: Vec<f64> = left.iter().enumerate().map(|(r, left)| weight(r, *left)).collect();
+    if !weight.iter().all(|w| w.is_finite()) {
+        return Err(Error::Data("the noise of a row is 0: look at the scale of the target".into()));
+    }
+    let (fine, information) = fine.orthogonal(&phi, &weight)?;
+    let phi = fine.at(rows).0;
+    let slope = |j: usize| -> f64 {
+        let at = |r: usize| if j == 0 { 1.0 } else { phi[(r, j - 1)] };
+        (0..target.len()).map(|r| weight[r] * at(r) * target[r]).sum()
+    };
+    let slope = (0..information.len()).map(slope).collect();
+    Ok((fine, Knowledge { var: 1.0, information, slope }))
 }

@@ -8,11 +8,11 @@
 //! [`LOSS`] nats against all of them.
 
 /// The most that leaving functions out may cost, in nats per row.
-const LOSS: f64 = 0.01;
+const LOSS: f64 = 0.001;
 /// The fewest functions.
-const FEWEST: usize = 20;
+const FEWEST: usize = 150;
 /// The most functions, where rows are few.
-const MOST: usize = 500;
+const MOST: usize = 600;
 /// The most numbers in the matrix of functions at rows: 400 MB.
 const LARGEST_MATRIX: usize = 50_000_000;
 
