@@ -368,7 +368,7 @@ impl Model {
             shared.means(&f[..=shared.contrasts()], mean, &mut experts.mu);
             if let Some(left) = cache.0[0].left_out(b) {
                 let var = prepared.shared_var;
-                experts.log_sd.iter_mut().for_each(|v| shared::widen(level, var, left, v));
+                experts.log_sd.iter_mut().for_each(|v| shared.widen(level, var, left, v));
             }
         }
         if let Some(given) = given {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Cached, Model, Observed, Prepared, Role, Scratch, shared};
+use super::{Cached, Model, Observed, Prepared, Role, Scratch};
 use crate::basis::Adjoints;
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
@@ -138,10 +138,10 @@ impl Pass {
     /// Turn the derivatives with respect to widened log sds into those with respect to the experts'
     /// own; that with respect to the log variance of the shared mean.
     fn narrow(&mut self, on: Shared<'_>, b: usize, filled: usize) -> f64 {
-        let Some(left) = on.cache.left_out(b) else { return 0.0 };
+        let Some((shared, left)) = on.model.shared.as_ref().zip(on.cache.left_out(b)) else { return 0.0 };
         let (var, level) = (on.prepared.shared_var, on.level);
         let experts = self.scratch.experts.log_sd.iter().zip(&mut self.adjoint.log_sd);
-        let each = |(log_sd, d)| shared::widen_adjoint(level, var, left, log_sd, filled, d);
+        let each = |(log_sd, d)| shared.widen_adjoint(level, var, left, log_sd, filled, d);
         experts.map(each).sum()
     }
 

@@ -10,12 +10,16 @@
 //! in it.
 //!
 //! **What the functions of f leave out**, `r(x)` of f's pilot variance, is added to the noise of each
-//! expert: with `s^2` the variance of f, `v_k = sd_k^2 + s^2 r(x)`. With `q_k = s^2 r / v_k` the
-//! derivatives of `log_sd'_k = log(v_k) / 2` are `d log_sd_k = (1 - q_k) d log_sd'_k` and
-//! `d log s^2 = sum_k q_k d log_sd'_k / 2`.
+//! expert, and so is a floor: as many functions as rows could pass through every target, and the noise
+//! about them shrink to nothing. With `s^2` the variance of f and t the floor, [`FLOOR`] of the pilot's noise,
+//! `v_k = sd_k^2 + s^2 r(x) + t^2`. The derivatives of `log_sd'_k = log(v_k) / 2` are
+//! `d log_sd_k = (sd_k^2 / v_k) d log_sd'_k` and `d log s^2 = sum_k (s^2 r / v_k) d log_sd'_k / 2`.
 
-use crate::math::simd::vectorised;
-use crate::math::{Lanes, ROWS, exp, ln};
+use crate::math::simd::{Level, vectorised};
+use crate::math::{Lanes, ROWS, exp, fma, ln};
+
+/// The least noise, in units of the pilot's.
+const FLOOR: f64 = 0.1;
 
 /// How common mean and contrasts make the means of K experts.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +27,8 @@ pub(super) struct Shared {
     /// `e^l H`, (experts, contrasts).
     mix: Vec<f64>,
     experts: usize,
+    /// The least variance.
+    floor: f64,
 }
 
 impl Shared {
@@ -39,7 +45,7 @@ impl Shared {
             }
             mix[(i + 1) * contrasts + i] = -unit * count / norm;
         }
-        Shared { mix, experts }
+        Shared { mix, experts, floor: (FLOOR * level.exp()).powi(2) }
     }
 
     /// The number of contrasts.
@@ -75,28 +81,46 @@ impl Shared {
     }
 }
 
-vectorised! {
-    /// Add `var left` to the variance of an expert, row by row.
-    pub(super) fn widen = widen_kernel(var: f64, left: &Lanes, log_sd: &mut Lanes);
-}
+impl Shared {
+    /// Add what the functions leave out of a mean with variance `var`, and the floor, to the noise of an
+    /// expert on a block.
+    pub(super) fn widen(&self, level: Level, var: f64, left: &Lanes, log_sd: &mut Lanes) {
+        widen(level, var, left, self.floor, log_sd);
+    }
 
-#[inline(always)]
-fn widen_kernel<const FMA: bool>(var: f64, left: &Lanes, log_sd: &mut Lanes) {
-    for r in 0..ROWS {
-        // In units of the larger part, so that neither over- nor underflows.
-        let (a, b) = (2.0 * log_sd[r], ln::<FMA>((var * left[r]).max(f64::MIN_POSITIVE)));
-        let top = if a > b { a } else { b };
-        let sum = exp::<FMA>(a - top) + exp::<FMA>(b - top);
-        let wide = 0.5 * (top + ln::<FMA>(sum));
-        log_sd[r] = if left[r] > 0.0 { wide } else { log_sd[r] };
+    /// Turn the derivatives of the first `filled` rows with respect to a widened `log_sd` into those
+    /// with respect to the expert's own; the sum over these rows of those with respect to `log var`.
+    pub(super) fn widen_adjoint(
+        &self,
+        level: Level,
+        var: f64,
+        left: &Lanes,
+        log_sd: &Lanes,
+        filled: usize,
+        d: &mut Lanes,
+    ) -> f64 {
+        widen_adjoint(level, var, left, self.floor, log_sd, filled, d)
     }
 }
 
 vectorised! {
-    /// Turn the derivatives of the first `filled` rows with respect to a widened `log_sd` into those
-    /// with respect to the expert's own; the sum over these rows of those with respect to `log var`.
-    pub(super) fn widen_adjoint = widen_adjoint_kernel(
-        var: f64, left: &Lanes, log_sd: &Lanes, filled: usize, d: &mut Lanes,
+    fn widen = widen_kernel(var: f64, left: &Lanes, floor: f64, log_sd: &mut Lanes);
+}
+
+#[inline(always)]
+fn widen_kernel<const FMA: bool>(var: f64, left: &Lanes, floor: f64, log_sd: &mut Lanes) {
+    for r in 0..ROWS {
+        // In units of the larger part, so that neither over- nor underflows.
+        let (a, b) = (2.0 * log_sd[r], ln::<FMA>(fma::<FMA>(var, left[r], floor)));
+        let top = if a > b { a } else { b };
+        let sum = exp::<FMA>(a - top) + exp::<FMA>(b - top);
+        log_sd[r] = 0.5 * (top + ln::<FMA>(sum));
+    }
+}
+
+vectorised! {
+    fn widen_adjoint = widen_adjoint_kernel(
+        var: f64, left: &Lanes, floor: f64, log_sd: &Lanes, filled: usize, d: &mut Lanes,
     ) -> f64;
 }
 
@@ -104,16 +128,17 @@ vectorised! {
 fn widen_adjoint_kernel<const FMA: bool>(
     var: f64,
     left: &Lanes,
+    floor: f64,
     log_sd: &Lanes,
     filled: usize,
     d: &mut Lanes,
 ) -> f64 {
     let mut by_var = Lanes::splat(0.0);
     for r in 0..ROWS {
-        let log_share = ln::<FMA>((var * left[r]).max(f64::MIN_POSITIVE)) - 2.0 * log_sd[r];
-        let share = if left[r] > 0.0 { exp::<FMA>(log_share).min(1.0) } else { 0.0 };
-        by_var[r] = 0.5 * share * d[r];
-        d[r] *= 1.0 - share;
+        let (out, precision) = (var * left[r], exp::<FMA>(-2.0 * log_sd[r]));
+        let share = precision * (out + floor);
+        by_var[r] = 0.5 * precision * out * d[r];
+        d[r] *= 1.0 - if share < 1.0 { share } else { 1.0 };
     }
     by_var[..filled].iter().sum()
 }
