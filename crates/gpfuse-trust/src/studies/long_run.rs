@@ -63,7 +63,7 @@ fn density(name: &str, known: &Known, draws: usize, run: &Run) -> anyhow::Result
                 metric,
                 chains: CHAINS,
                 warmup: 1000,
-                draws,
+                draws: Some(draws),
                 hmc_depth: 4,
                 target_accept: 0.9,
                 start: Start::Prior,

@@ -52,6 +52,12 @@ pub enum Start {
     Data,
 }
 
+/// Draws per chain that are made first where their number is left open.
+pub const FIRST_DRAWS: usize = 500;
+
+/// Draws per chain after which none are added where their number is left open.
+pub const MOST_DRAWS: usize = 4000;
+
 settings! {
     /// Settings of [`sample`](super::sample).
     Settings in "sampler" {
@@ -64,7 +70,9 @@ settings! {
         /// Warm-up draws per chain, which adapt the sampler and are not kept.
         warmup: usize = 500, common(Sampling).value("N").from(10.0, 1e7);
         /// Kept draws per chain.
-        draws: usize = 500, common(Sampling).value("N").from(1.0, 1e8);
+        draws: Option<usize> = None,
+            common(Sampling).value("N").from(1.0, 1e8)
+                .unless_given("500, and more until the diagnostics pass, up to 4000");
         /// NUTS: trajectories have at most 2^D - 1 steps.
         max_depth: usize = 10, common(Sampling).value("D").from(1.0, 20.0);
         /// HMC: trajectories have exactly 2^D - 1 steps.
@@ -109,6 +117,17 @@ impl Deref for Checked {
 }
 
 impl Settings {
+    /// Draws per chain of the first round, which is the only one where a number is given.
+    pub fn first_draws(&self) -> usize {
+        self.draws.unwrap_or(FIRST_DRAWS)
+    }
+
+    /// Draws per chain of the round after one of `draws`, which is twice as many up to
+    /// [`MOST_DRAWS`]; none where a number is given, or after the last round.
+    pub(super) fn more_draws(&self, draws: usize) -> Option<usize> {
+        (self.draws.is_none() && draws < MOST_DRAWS).then(|| (2 * draws).min(MOST_DRAWS))
+    }
+
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<Checked> {
         self.within_bounds()?;
