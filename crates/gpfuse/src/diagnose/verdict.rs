@@ -164,3 +164,69 @@ impl Diagnostics {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Style;
+
+    fn found(rhat_median: f64, divergences: usize) -> Diagnostics {
+        let quantity = Quantity {
+            name: "it".into(),
+            rhat_max: rhat_median,
+            rhat_median,
+            ess_bulk_min: 900.0,
+            ess_bulk_median: 900.0,
+            ess_tail_min: 900.0,
+        };
+        Diagnostics {
+            chains: 4,
+            draws: 500,
+            quantities: vec![quantity],
+            divergences,
+            ebfmi_min: Some(1.0),
+            saturated: 0.0,
+            steps: 7.0,
+            combined: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn words(found: &Diagnostics, target_accept: f64, hilbert: bool) -> Vec<String> {
+        let setup = Setup { warmup: 800, target_accept, hilbert };
+        found.verdict(&setup).iter().map(|m| m.render(Style::Python)).collect()
+    }
+
+    #[test]
+    fn few_divergences_are_counted_and_not_warned_of() {
+        assert!(words(&found(1.0, 4), 0.8, true).is_empty());
+        let told = words(&found(1.0, 5), 0.8, true);
+        assert!(told[0].starts_with("5 of 2000 trajectories diverged after the warm-up (0.2 %)"));
+        // Of few draws one is too many.
+        let few = Diagnostics { chains: 2, draws: 40, ..found(1.0, 1) };
+        assert_eq!(words(&few, 0.8, true).len(), 1);
+    }
+
+    #[test]
+    fn advice_is_new() {
+        for (set, advice) in [
+            (0.8, Some("target_accept=0.95")),
+            (0.95, Some("target_accept=0.99")),
+            (0.97, Some("target_accept=0.99")),
+            (0.99, None),
+            (0.999, None),
+        ] {
+            let told = &words(&found(1.0, 9), set, true)[0];
+            match advice {
+                Some(advice) => assert!(told.contains(advice), "{told}"),
+                None => assert!(!told.contains("target_accept"), "{told}"),
+            }
+        }
+        let told = &words(&found(1.05, 0), 0.8, true)[0];
+        assert!(told.contains("warmup=1600, draws=1000"), "{told}");
+        let (with, without) = (words(&found(2.0, 0), 0.8, true), words(&found(2.0, 0), 0.8, false));
+        assert!(with[0].contains("Try the Hilbert basis (basis=\"hilbert\"), weights"), "{with:?}");
+        assert!(without[0].contains("Try weights for the chains"), "{without:?}");
+        assert!(!without[0].contains("ilbert"), "{without:?}");
+    }
+}
