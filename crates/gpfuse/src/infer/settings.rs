@@ -72,7 +72,7 @@ settings! {
         /// Kept draws per chain.
         draws: Option<usize> = None,
             common(Sampling).value("N").from(1.0, 1e8)
-                .unless_given("500, and more until the diagnostics pass, up to 4000");
+                .unless_given("500 to 4000, until the diagnostics pass");
         /// NUTS: trajectories have at most 2^D - 1 steps.
         max_depth: usize = 10, common(Sampling).value("D").from(1.0, 20.0);
         /// HMC: trajectories have exactly 2^D - 1 steps.
