@@ -151,10 +151,10 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if stopped is not None:
             if not isinstance(stopped, KeyboardInterrupt):
                 raise stopped
-            (chains, draws), wanted_draws = model.draws, self.draws or "500 or more"
+            (chains, draws), asked = model.draws, self.draws or "500 or more"
             words = (
-                f"stopped: kept {chains} x {draws} of {self.chains} x {wanted_draws} draws. To go on "
-                "with them: "
+                f"stopped: kept {chains} x {draws} of {self.chains} x {asked} draws. "
+                "To go on with them: "
                 "`except gf.Interrupted as stop: model = stop.estimator`"
             )
             raise Interrupted(words, self) from None
