@@ -52,16 +52,13 @@ pub(crate) fn cancelled() -> bool {
     CANCELLED.load(Ordering::Relaxed)
 }
 
-/// Between two looks of a bar at the clock.
-const TICK: Duration = Duration::from_millis(250);
-
 /// One more bar, of so many steps.
 pub(crate) fn bar(bars: &MultiProgress, total: usize, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template);
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = bars.add(ProgressBar::new(total as u64));
     bar.set_style(style.progress_chars("=> "));
-    bar.enable_steady_tick(TICK);
+    bar.enable_steady_tick(Duration::from_millis(250));
     bar
 }
 
@@ -132,12 +129,8 @@ impl Monitor for Bars<'_> {
         });
         let Some(bar) = bars.get(p.chain) else { return };
         if bar.length() != Some(p.total as u64) {
-            // The chain goes on, and its bar was done.
-            bar.reset();
+            // The chain goes on.
             bar.set_length(p.total as u64);
-            bar.set_position(p.done as u64);
-            bar.reset_eta();
-            bar.enable_steady_tick(TICK);
         }
         if p.done == 1 {
             // Its time counts from here, without the time that it waited.
@@ -151,10 +144,8 @@ impl Monitor for Bars<'_> {
             p.steps,
             HumanDuration(bar.eta())
         ));
+        // A bar that is full is not finished: its chain may go on.
         bar.set_position(p.done as u64);
-        if p.done == p.total {
-            bar.finish();
-        }
     }
 
     fn cancelled(&self) -> bool {
