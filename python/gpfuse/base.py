@@ -64,10 +64,10 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     metric: str = "diagonal"
     chains: int = 4
     warmup: int = 500
-    draws: int = 500
+    draws: int | None = None
     max_depth: int = 10
     hmc_depth: int = 5
-    target_accept: float = 0.8
+    target_accept: float | None = None
     start: str = "auto"
     candidates: int = 4
     start_steps: int = 100
@@ -151,9 +151,10 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if stopped is not None:
             if not isinstance(stopped, KeyboardInterrupt):
                 raise stopped
-            (chains, draws), all_of_it = model.draws, f"{self.chains} x {self.draws}"
+            (chains, draws), asked = model.draws, self.draws or "500 or more"
             words = (
-                f"stopped: kept {chains} x {draws} of {all_of_it} draws. To go on with them: "
+                f"stopped: kept {chains} x {draws} of {self.chains} x {asked} draws. "
+                "To go on with them: "
                 "`except gf.Interrupted as stop: model = stop.estimator`"
             )
             raise Interrupted(words, self) from None

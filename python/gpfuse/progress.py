@@ -59,6 +59,8 @@ class Bars:
             if chain not in self._chains:
                 self._chains[chain] = self._bar(f"chain {chain + 1}", total, chain)
             bar = self._chains[chain]
+            # More when the chain goes on.
+            bar.total = total
             phase = "warm-up" if warming_up else "drawing"
             words = f"{phase}, {divergences} divergences, step {step_size:.3f}, {steps} leapfrogs"
             bar.set_postfix_str(words, refresh=False)

@@ -128,6 +128,10 @@ impl Monitor for Bars<'_> {
             (0..self.count).map(of_chain).collect()
         });
         let Some(bar) = bars.get(p.chain) else { return };
+        if bar.length() != Some(p.total as u64) {
+            // The chain goes on.
+            bar.set_length(p.total as u64);
+        }
         if p.done == 1 {
             // Its time counts from here, without the time that it waited.
             bar.reset_eta();
@@ -140,10 +144,8 @@ impl Monitor for Bars<'_> {
             p.steps,
             HumanDuration(bar.eta())
         ));
+        // A bar that is full is not finished: its chain may go on.
         bar.set_position(p.done as u64);
-        if p.done == p.total {
-            bar.finish();
-        }
     }
 
     fn cancelled(&self) -> bool {

@@ -84,6 +84,20 @@ fn a_killed_fit_ends_in_the_same_bytes() {
     }
 }
 
+/// With the number of draws left open: the trajectories are so short that the chains go on.
+#[test]
+fn a_killed_fit_that_adds_draws_ends_in_the_same_bytes() {
+    let place = Place::new();
+    let open = "--chains 3 --warmup 300 --max-depth 3 --start-steps 60 --threads 2";
+    let fit = format!("fit d.csv --target y {open} --method het --size 12");
+    survives_kills(&place, &fit, 5);
+    let shown = place.done("inspect whole.nc").out;
+    assert!(
+        ["1000", "2000", "4000"].iter().any(|n| shown.contains(&format!("{n} draws"))),
+        "{shown}"
+    );
+}
+
 #[test]
 fn weights_of_given_experts_are_kept_too() {
     let place = Place::new();

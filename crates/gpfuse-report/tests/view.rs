@@ -11,7 +11,7 @@ use gpfuse_report::view::{View, view};
 const ROWS: usize = 40;
 
 fn settings(method: Method) -> FitSettings {
-    let sampler = Settings { chains: 2, warmup: 30, draws: 10, ..Settings::default() };
+    let sampler = Settings { chains: 2, warmup: 30, draws: Some(10), ..Settings::default() };
     FitSettings { method, experts: 2, size: Some(6), sampler, ..FitSettings::default() }
 }
 

@@ -37,8 +37,13 @@ fn posterior(method: Method, experts: usize, basis: &Basis, rows: usize) -> Post
 }
 
 fn draws(posterior: &Posterior, warmup: usize, draws: usize) -> Draws {
-    let settings =
-        Settings { warmup, draws, max_depth: 5, start: Start::Prior, ..Settings::default() };
+    let settings = Settings {
+        warmup,
+        draws: Some(draws),
+        max_depth: 5,
+        start: Start::Prior,
+        ..Settings::default()
+    };
     let prior = |normal: &mut dyn FnMut() -> f64| posterior.model().prior_draw(normal);
     sample(posterior, &prior, &settings.check().expect("settings"), &Quiet).expect("draws")
 }

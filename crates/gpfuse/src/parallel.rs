@@ -1,9 +1,14 @@
 //! Numbered jobs on several threads, with results in the order of their numbers.
 
+mod rounds;
+
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
+
+pub(crate) use rounds::rounds;
 
 use crate::{Error, Result};
 
@@ -55,13 +60,18 @@ pub(crate) fn parallel_with<S, T: Send>(
         panics.into_iter().next()
     });
     if let Some(panic) = panicked {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        return Err(Error::Worker(text.into()));
+        return Err(failure(panic.as_ref()));
     }
     let results: Option<Vec<T>> =
         done.into_iter().map(|slot| slot.into_inner().ok().flatten()).collect();
     results.ok_or_else(|| Error::Worker("it left no result".into()))
+}
+
+/// A panic as an error.
+fn failure(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    Error::Worker(text.into())
 }
 
 /// Moves the counter past the last job when a panic drops it.

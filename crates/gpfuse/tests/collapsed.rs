@@ -337,8 +337,8 @@ fn plain_and_collapsed_draws_are_of_one_posterior() {
             seed: 63,
             threads: 2,
             warmup: 500,
-            draws: 1500,
-            target_accept: 0.9,
+            draws: Some(1500),
+            target_accept: Some(0.9),
             ..Settings::default()
         };
         let settings = settings.check().unwrap();

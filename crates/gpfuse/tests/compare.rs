@@ -20,7 +20,7 @@ fn settings(experts: usize) -> CheckedFit {
     let sampler = infer::Settings {
         chains: 2,
         warmup: 50,
-        draws: 50,
+        draws: Some(50),
         max_depth: 4,
         candidates: 1,
         start_steps: 10,

@@ -263,7 +263,7 @@ fn fused_means(basis: Basis, x: &[f64]) -> Vec<Vec<Vec<f64>>> {
     let data = Observed::new(&at, 1, &y).unwrap().with_given(&mean, &sd).unwrap();
     let model = Arc::new(Model::new(Method::Pbhs, 2, basis, Priors::default()).unwrap());
     let posterior = Posterior::new(model.clone(), Arc::new(data)).unwrap();
-    let settings = Settings { seed: 3, threads: 2, draws: 1000, ..Settings::default() };
+    let settings = Settings { seed: 3, threads: 2, draws: Some(1000), ..Settings::default() };
     let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
     let draws = sample(&posterior, &prior, &settings.check().unwrap(), &Quiet).unwrap();
     let rows = Rows::new(x, 1).unwrap();

@@ -44,7 +44,8 @@ fn check_moments(draws: &Draws) {
 #[test]
 fn nuts_has_the_right_moments() {
     for metric in [Metric::Diagonal, Metric::LowRank] {
-        let draws = run(&Gaussian::new(), Settings { metric, draws: 1000, ..settings() }).unwrap();
+        let draws =
+            run(&Gaussian::new(), Settings { metric, draws: Some(1000), ..settings() }).unwrap();
         assert_eq!((draws.chains().len(), draws.per_chain(), draws.dim()), (4, 1000, DIM));
         assert!(!draws.interrupted());
         check_moments(&draws);
@@ -54,7 +55,7 @@ fn nuts_has_the_right_moments() {
 #[test]
 fn hmc_has_the_right_moments_and_trajectories_of_one_length() {
     for hmc_depth in [3, 5] {
-        let asked = Settings { sampler: Sampler::Hmc, hmc_depth, draws: 1000, ..settings() };
+        let asked = Settings { sampler: Sampler::Hmc, hmc_depth, draws: Some(1000), ..settings() };
         let draws = run(&Gaussian::new(), asked).unwrap();
         for stat in draws.chains().iter().flat_map(|c| &c.stats) {
             assert_eq!(stat.steps, (1 << hmc_depth) - 1);
@@ -66,7 +67,7 @@ fn hmc_has_the_right_moments_and_trajectories_of_one_length() {
 
 #[test]
 fn the_log_density_of_each_draw_is_its_own() {
-    let draws = run(&Gaussian::new(), Settings { draws: 50, ..settings() }).unwrap();
+    let draws = run(&Gaussian::new(), Settings { draws: Some(50), ..settings() }).unwrap();
     let mut density = Gaussian::new();
     let stats = draws.chains().iter().flat_map(|c| &c.stats);
     for (q, stat) in draws.iter().zip(stats) {
@@ -90,7 +91,7 @@ fn map_finds_the_mode() {
 fn threads_do_not_change_a_bit_and_seeds_do() {
     for metric in [Metric::Diagonal, Metric::LowRank] {
         for start in [Start::Prior, Start::Map, Start::Pilot, Start::Data] {
-            let asked = Settings { metric, start, warmup: 100, draws: 50, ..settings() };
+            let asked = Settings { metric, start, warmup: 100, draws: Some(50), ..settings() };
             let with = |threads: usize, seed: u64| {
                 let asked = Settings { threads, seed, ..asked.clone() };
                 bits(&run(&Gaussian::new(), asked).unwrap())
@@ -109,7 +110,7 @@ fn a_density_without_parameters_can_be_sampled() {
     let case = Case::new(Recipe { experts: 1, ..Recipe::small(Method::Bhs, 3) });
     let prior = |_: &mut dyn FnMut() -> f64| Vec::new();
     for sampler in [Sampler::Nuts, Sampler::Hmc, Sampler::Map] {
-        let asked = Settings { sampler, warmup: 20, draws: 10, ..settings() };
+        let asked = Settings { sampler, warmup: 20, draws: Some(10), ..settings() };
         let draws = sample(&case.posterior(), &prior, &asked.check().unwrap(), &Quiet).unwrap();
         assert_eq!(draws.iter().count(), draws.len(), "{sampler:?}");
         assert!(draws.iter().all(<[f64]>::is_empty));
@@ -138,7 +139,7 @@ fn a_fit_has_the_same_bits_on_any_number_of_threads() {
                 threads,
                 seed,
                 warmup: 40,
-                draws: 20,
+                draws: Some(20),
                 max_depth: 5,
                 start_steps: 20,
                 ..settings()
@@ -196,7 +197,7 @@ impl<F: Fn(&ChainProgress) -> bool + Sync> Monitor for Canceller<F> {
 
 /// So many draws of so slow a density that only a cancelled run ends in time.
 fn endless() -> Settings {
-    Settings { warmup: 50, draws: 1_000_000, start: Start::Prior, threads: 4, ..settings() }
+    Settings { warmup: 50, draws: Some(1_000_000), start: Start::Prior, threads: 4, ..settings() }
 }
 
 #[test]
@@ -217,7 +218,8 @@ fn a_cancelled_run_keeps_its_draws() {
 /// What a cancelled run keeps is the beginning of what it would have drawn.
 #[test]
 fn a_cancelled_run_is_the_beginning_of_a_whole_one() {
-    let asked = Settings { chains: 1, warmup: 50, draws: 200, start: Start::Prior, ..settings() };
+    let asked =
+        Settings { chains: 1, warmup: 50, draws: Some(200), start: Start::Prior, ..settings() };
     let whole = bits(&run(&Gaussian::new(), asked.clone()).unwrap());
     let monitor = Canceller::new(|p| p.done >= 70);
     let part = sample(&Gaussian::new(), &prior, &asked.check().unwrap(), &monitor).unwrap();
@@ -343,7 +345,7 @@ fn every_bad_setting_is_refused_by_name() {
         ("chains", Settings { chains: 10_001, ..good.clone() }),
         ("warmup", Settings { warmup: 0, ..good.clone() }),
         ("warmup", Settings { warmup: 9, ..good.clone() }),
-        ("draws", Settings { draws: 0, ..good.clone() }),
+        ("draws", Settings { draws: Some(0), ..good.clone() }),
         ("max_depth", Settings { max_depth: 0, ..good.clone() }),
         ("max_depth", Settings { max_depth: 21, ..good.clone() }),
         ("hmc_depth", Settings { hmc_depth: 0, ..good.clone() }),
@@ -351,9 +353,9 @@ fn every_bad_setting_is_refused_by_name() {
         ("candidates", Settings { candidates: 0, ..good.clone() }),
         ("start_steps", Settings { start_steps: 1_000_001, ..good.clone() }),
         ("threads", Settings { threads: 0, ..good.clone() }),
-        ("target_accept", Settings { target_accept: 0.0, ..good.clone() }),
-        ("target_accept", Settings { target_accept: 1.0, ..good.clone() }),
-        ("target_accept", Settings { target_accept: f64::NAN, ..good.clone() }),
+        ("target_accept", Settings { target_accept: Some(0.0), ..good.clone() }),
+        ("target_accept", Settings { target_accept: Some(1.0), ..good.clone() }),
+        ("target_accept", Settings { target_accept: Some(f64::NAN), ..good.clone() }),
     ];
     for (name, settings) in bad {
         let shown = format!("{settings:?}");

@@ -20,7 +20,7 @@ const DRAWS: usize = 495;
 /// A study of a method with 12 rows and 5 functions.
 fn settings(method: Method) -> Settings {
     let mut settings = Settings { rows: 12, thin: 5, ..Settings::default() };
-    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (300, DRAWS);
+    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (300, Some(DRAWS));
     settings.fit.method = method;
     settings.fit.size = Some(5);
     if matches!(method, Method::Het | Method::Pogpe) {
@@ -106,7 +106,7 @@ fn tiny(method: Method, basis: BasisChoice) -> Settings {
     settings.fit.method = method;
     settings.fit.basis = basis;
     (settings.fit.size, settings.fit.frequencies) = (Some(3), 3);
-    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (20, 19);
+    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (20, Some(19));
     settings.fit.sampler.max_depth = 3;
     settings
 }
@@ -228,5 +228,5 @@ fn bad_settings_are_refused() {
     refused(&|s| s.fit.sampler.seed = u64::MAX, "setting `seed`");
     refused(&|s| s.rows = 0, "setting `n`");
     refused(&|s| s.fit.sampler.sampler = gpfuse::infer::Sampler::Map, "nuts or hmc");
-    refused(&|s| s.fit.sampler.draws = usize::MAX, "setting `draws`");
+    refused(&|s| s.fit.sampler.draws = Some(usize::MAX), "setting `draws`");
 }

@@ -103,7 +103,7 @@ fn scores_of_a_fit_agree_with_their_definitions() {
         for scaling in [Scaling::Standard, Scaling::Unit] {
             let sampler = Settings {
                 warmup: 60,
-                draws: 15,
+                draws: Some(15),
                 chains: 2,
                 max_depth: 5,
                 candidates: 1,

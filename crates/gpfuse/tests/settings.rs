@@ -92,7 +92,8 @@ fn sampler() -> impl Strategy<Value = infer::Settings> {
         select(vec![Metric::Diagonal, Metric::LowRank]),
         select(vec![Start::Prior, Start::Map, Start::Auto, Start::Pilot, Start::Data]),
     );
-    let lengths = (count(2), prop_oneof![60 => 10_usize..14, 1 => any::<usize>()], count(4));
+    let draws = proptest::option::weighted(0.9, count(4));
+    let lengths = (count(2), prop_oneof![60 => 10_usize..14, 1 => any::<usize>()], draws);
     let rest = (count(3), count(3), number(0.5..0.95), count(2), count(4), any::<u64>());
     (kinds, lengths, rest).prop_map(|(kinds, lengths, rest)| infer::Settings {
         sampler: kinds.0,
@@ -161,7 +162,8 @@ fn settings() -> impl Strategy<Value = FitSettings> {
 /// Whether a fit with these settings takes milliseconds.
 fn quick(settings: &FitSettings) -> bool {
     let FitSettings { sampler, experts, frequencies, size, .. } = settings;
-    let all = [sampler.chains, sampler.warmup, sampler.draws, sampler.max_depth, sampler.hmc_depth];
+    let draws = sampler.first_draws();
+    let all = [sampler.chains, sampler.warmup, draws, sampler.max_depth, sampler.hmc_depth];
     let other = [sampler.candidates, sampler.start_steps, *experts, *frequencies];
     all.iter().chain(&other).chain(size).all(|value| *value <= 20)
 }
@@ -249,7 +251,7 @@ proptest! {
     #[test]
     fn studies_can_be_made(settings in settings(), rows in 1_usize..20, thin in 1_usize..3) {
         let mut fit = settings;
-        fit.sampler.draws = 20;
+        fit.sampler.draws = Some(20);
         let usual = quick(&fit);
         let Ok(checked) = (calibrate::Settings { fit, rows, thin }).check() else { return Ok(()) };
         prop_assume!(usual);

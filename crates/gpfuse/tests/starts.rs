@@ -150,7 +150,7 @@ fn a_fit_from_the_data_does_not_depend_on_threads() {
             let (warmup, draws, candidates, start_steps) = (60, 10, 2, 20);
             let sampler = Settings {
                 warmup,
-                draws,
+                draws: Some(draws),
                 candidates,
                 start_steps,
                 start,

@@ -116,7 +116,7 @@ fn one(data: &Path, (method, set, experts, hold_out, split): &Run) -> Outcome<St
         expert: experts::Settings { hold_out: hold_out.parse()?, ..Default::default() },
         sampler: infer::Settings {
             warmup: 200,
-            draws: 200,
+            draws: Some(200),
             max_depth: 8,
             candidates: 1,
             seed: *split as u64,

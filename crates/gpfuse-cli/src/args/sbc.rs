@@ -41,7 +41,7 @@ impl SbcArgs {
         let input = ["x".to_string()];
         let Settled { settings: fit, unused } =
             self.options.given.settle(&Settings::default().fit, &input)?;
-        let all = fit.sampler.chains.saturating_mul(fit.sampler.draws);
+        let all = fit.sampler.chains.saturating_mul(fit.sampler.first_draws());
         let thin = self.thin.unwrap_or_else(|| (all / calibrate::RANKED).max(1));
         let settings = Settings { fit, rows: self.n, thin }.check()?;
         print::warn(unused.iter().map(|unused| unused.render(Style::CommandLine)));

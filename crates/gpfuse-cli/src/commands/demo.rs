@@ -43,7 +43,10 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let mut table = vec![head.map(String::from).to_vec()];
     for method in [Method::Het, Method::Bhs, Method::Pbhs, Method::Mogpe, Method::Pogpe] {
         let experts = if method == Method::Het { 1 } else { EXPERTS };
-        let sampler = infer::Settings { max_depth: 6, seed: args.seed, ..Default::default() };
+        // So many draws, so that it is short.
+        let draws = Some(infer::FIRST_DRAWS);
+        let sampler =
+            infer::Settings { max_depth: 6, seed: args.seed, draws, ..Default::default() };
         let settings = FitSettings { method, experts, sampler, ..Default::default() }.check()?;
         let begun = Instant::now();
         let fitted = watched(&settings, None, |monitor| fit_with(&train, &settings, monitor))?;

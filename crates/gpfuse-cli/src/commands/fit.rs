@@ -96,11 +96,12 @@ pub(super) fn watched(
     let fitted = fitted?;
     if fitted.draws.interrupted() && checkpoint.is_none() {
         print::note(&format!(
-            "interrupted: kept {} x {} of {} x {}",
+            "interrupted: kept {} x {} of {} x {}{}",
             print::count(fitted.draws.chains().len(), "chain"),
             print::count(fitted.draws.per_chain(), "draw"),
             settings.sampler.chains,
-            settings.sampler.draws
+            settings.sampler.first_draws(),
+            if settings.sampler.draws.is_none() { " or more" } else { "" }
         ));
     }
     Ok(fitted)

@@ -4,7 +4,7 @@
 //! run.txt       what the run is: version, machine, data, settings; written first, removed last
 //! lock          held by the process that writes
 //! start-I.bin   where starting point I ended
-//! chain-C.bin   all draws of chain C
+//! chain-C.bin   the draws of chain C when its last round ended
 //! ```
 //!
 //! Starts and chains appear whole or not at all. Every file carries the sign of its run and a checksum,

@@ -138,7 +138,7 @@ mod tests {
         let at = |i: u32, k: f64| (k * f64::from(i)).sin();
         let x: Vec<f64> = (0..60).flat_map(|i| [at(i, 1.3), at(i, 2.1), at(i, 0.7)]).collect();
         let y: Vec<f64> = x.chunks(3).map(|x| x[0] + (2.0 * x[1]).cos() * x[2]).collect();
-        let sampler = Settings { chains: 2, warmup: 30, draws: 20, ..Settings::default() };
+        let sampler = Settings { chains: 2, warmup: 30, draws: Some(20), ..Settings::default() };
         let settings = FitSettings {
             method: Method::Pbhs,
             experts: 2,

@@ -40,7 +40,7 @@ mod tests {
         let rows = Data::new(x, 1).unwrap().with_target(y).unwrap();
         let short = Settings {
             warmup: 40,
-            draws: 30,
+            draws: Some(30),
             chains: 3,
             max_depth: 4,
             seed: 2,

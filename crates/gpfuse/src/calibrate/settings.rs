@@ -35,9 +35,9 @@ impl Default for Settings {
         let sampler = infer::Settings {
             chains: 1,
             warmup: 500,
-            draws: 20 * RANKED,
+            draws: Some(20 * RANKED),
             max_depth: 6,
-            target_accept: 0.9,
+            target_accept: Some(0.9),
             start: Start::Prior,
             ..infer::Settings::default()
         };
@@ -73,11 +73,13 @@ impl Settings {
     /// How many draws a truth is ranked among.
     pub fn ranked(&self) -> usize {
         let sampler = &self.fit.sampler;
-        sampler.chains.saturating_mul(sampler.draws / self.thin.max(1))
+        sampler.chains.saturating_mul(sampler.first_draws() / self.thin.max(1))
     }
 
     /// Check every value; the first bad one is the error.
-    pub fn check(self) -> Result<CheckedCalibrate> {
+    pub fn check(mut self) -> Result<CheckedCalibrate> {
+        // Ranks are among the same number of draws in every simulation, whatever was drawn.
+        self.fit.sampler.draws = Some(self.fit.sampler.first_draws());
         within("n", self.rows, 1, 10_000)?;
         within("thin", self.thin, 1, 1_000_000)?;
         let fit = self.fit.clone().check()?;
@@ -92,7 +94,7 @@ impl Settings {
         }
         let ranked = self.ranked();
         if !(9..=10_000).contains(&ranked) {
-            let (chains, draws) = (self.fit.sampler.chains, self.fit.sampler.draws);
+            let (chains, draws) = (self.fit.sampler.chains, self.fit.sampler.first_draws());
             let words = format!(
                 "every {}th of {draws} draws of {chains} chains leaves {ranked} to rank among: use \
                  9 to 10000",

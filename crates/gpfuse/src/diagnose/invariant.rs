@@ -6,9 +6,10 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::verdict::Setup;
 use super::{ChainWeights, ebfmi, ess_bulk, ess_tail, rhat};
 use crate::Result;
-use crate::infer::Draws;
+use crate::infer::{Draws, Settings};
 use crate::model::{Invariant, Posterior};
 use crate::parallel::parallel;
 use crate::settings::Message;
@@ -71,7 +72,7 @@ pub struct Diagnostics {
     pub warnings: Vec<Message>,
 }
 
-/// Look at the draws of `posterior`.
+/// Look at the draws of `posterior`. Advice is for who has set nothing of the sampler.
 pub fn diagnose(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Diagnostics> {
     let stats = || draws.chains().iter().flat_map(|c| &c.stats);
     let count = draws.len() as f64;
@@ -90,15 +91,19 @@ pub fn diagnose(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<
         combined: None,
         warnings: Vec::new(),
     };
-    out.warnings = out.verdict();
+    out.warnings = out.verdict(&Setup::new(posterior.model(), &Settings::default()));
     Ok(out)
 }
 
 impl Diagnostics {
-    /// With how the chains were weighed.
-    pub(crate) fn with_combined(self, combined: Option<ChainWeights>) -> Diagnostics {
+    /// With how the chains were weighed, and advice for what was set.
+    pub(crate) fn with_combined(
+        self,
+        combined: Option<ChainWeights>,
+        setup: &Setup,
+    ) -> Diagnostics {
         let mut out = Diagnostics { combined, ..self };
-        out.warnings = out.verdict();
+        out.warnings = out.verdict(setup);
         out
     }
 }

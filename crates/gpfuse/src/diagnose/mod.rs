@@ -6,6 +6,7 @@ mod combine;
 mod convergence;
 mod invariant;
 mod pareto;
+mod patience;
 mod psis;
 mod verdict;
 
@@ -15,5 +16,7 @@ pub(crate) use combine::weighs;
 pub use combine::{ChainWeight, ChainWeights, Combine, combine};
 pub use convergence::{ebfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, rhat};
 pub use invariant::{Diagnostics, Quantity, diagnose};
+pub(crate) use patience::Patience;
 pub use psis::{Loo, loo, relative_efficiency};
-pub use verdict::{EBFMI_BAR, ESS_BAR, RHAT_BAR, SATURATED_BAR};
+pub(crate) use verdict::Setup;
+pub use verdict::{DRAWS_PER_DIVERGENCE, EBFMI_BAR, ESS_BAR, MODES_BAR, RHAT_BAR, SATURATED_BAR};

@@ -1,6 +1,9 @@
 //! Diagnostics in plain words: what is wrong, what it means, what to try.
 
 use super::{Diagnostics, Quantity};
+use crate::basis::Basis;
+use crate::infer;
+use crate::model::Model;
 use crate::settings::Message;
 
 /// Above this R-hat, chains are taken to disagree (Vehtari and others, 2021).
@@ -12,14 +15,56 @@ pub const EBFMI_BAR: f64 = 0.3;
 /// Above this share of trajectories cut by the depth limit, a deeper tree pays.
 pub const SATURATED_BAR: f64 = 0.1;
 
+/// Above this median R-hat, chains are taken to sit in different modes, which more draws do not join.
+pub const MODES_BAR: f64 = 1.1;
+/// Up to one divergence in so many draws is no sign of a part that is missed.
+pub const DRAWS_PER_DIVERGENCE: usize = 500;
+
+/// Mean acceptances to try where trajectories diverge: the first that is above the one in use.
+const SMALLER_STEPS: [f64; 2] = [0.95, 0.99];
+
+/// What was set, so that advice is new.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setup {
+    warmup: usize,
+    target_accept: f64,
+    /// Whether the Hilbert basis is another, and has few enough inputs.
+    hilbert: bool,
+}
+
+impl Setup {
+    /// Of a model that was sampled with some settings.
+    pub(crate) fn new(model: &Model, sampler: &infer::Settings) -> Setup {
+        let hilbert = matches!(model.basis(), Basis::Rff(_)) && model.basis().inputs() <= 2;
+        Setup { warmup: sampler.warmup, target_accept: sampler.acceptance(), hilbert }
+    }
+
+    /// A mean acceptance above the one that was set, if there is one worth trying.
+    fn smaller_step(&self) -> Option<f64> {
+        SMALLER_STEPS.into_iter().find(|accept| *accept > self.target_accept)
+    }
+}
+
 impl Diagnostics {
     /// Whether nothing is wrong.
     pub fn passed(&self) -> bool {
         self.warnings.is_empty()
     }
 
+    /// The quantity with the largest R-hat, of those that have one.
+    pub(super) fn worst_rhat(&self) -> Option<&Quantity> {
+        let known = self.quantities.iter().filter(|q| !q.rhat_max.is_nan());
+        known.max_by(|a, b| a.rhat_max.total_cmp(&b.rhat_max))
+    }
+
+    /// The quantity with the smallest effective sample size, and that size.
+    pub(super) fn least_ess(&self) -> Option<(&Quantity, f64)> {
+        let all = self.quantities.iter().map(|q| (q, q.ess_bulk_min.min(q.ess_tail_min)));
+        all.filter(|(_, ess)| !ess.is_nan()).max_by(|a, b| b.1.total_cmp(&a.1))
+    }
+
     /// One sentence or two for each thing that is wrong.
-    pub(super) fn verdict(&self) -> Vec<Message> {
+    pub(super) fn verdict(&self, setup: &Setup) -> Vec<Message> {
         let mut out = Vec::new();
         if self.chains * self.draws == 1 {
             return vec![
@@ -31,11 +76,7 @@ impl Diagnostics {
                 .say(" and more draws"),
             ];
         }
-        let worst = |key: fn(&Quantity) -> f64| {
-            let known = self.quantities.iter().filter(move |q| !key(q).is_nan());
-            known.max_by(move |a, b| key(a).total_cmp(&key(b)))
-        };
-        match worst(|q| q.rhat_max) {
+        match self.worst_rhat() {
             None if self.chains == 1 => out.push(
                 Message::new("one chain cannot show whether it found the whole posterior: use 4")
                     .advise("chains", 4),
@@ -49,12 +90,11 @@ impl Diagnostics {
                      below {RHAT_BAR}): ",
                     q.name, q.rhat_max, q.rhat_median
                 ));
-                out.push(if q.rhat_median <= 1.1 {
-                    let more = (2 * self.draws).max(1000);
+                out.push(if q.rhat_median <= MODES_BAR {
                     start
                         .say("the chains have not mixed fully. Try more warm-up and draws")
-                        .advise("warmup", more)
-                        .advise("draws", more)
+                        .advise("warmup", (2 * setup.warmup).max(1000))
+                        .advise("draws", (2 * self.draws).max(1000))
                 } else {
                     let apart = start.say("the chains sit in different modes; ");
                     let apart = apart.say(match weighted {
@@ -64,13 +104,15 @@ impl Diagnostics {
                              include the disagreement"
                         }
                     });
-                    let apart = apart.say(". Try the Hilbert basis").advise("basis", "hilbert");
-                    let apart = apart.say(" if it is another");
-                    let apart = match weighted {
-                        true => apart,
-                        false => apart.say(", weights for the chains").advise("combine", "stack"),
-                    };
-                    apart.say(", more chains or longer trajectories").mention("max_depth")
+                    let mut apart = apart.say(". Try ");
+                    if setup.hilbert {
+                        apart = apart.say("the Hilbert basis").advise("basis", "hilbert").say(", ");
+                    }
+                    if !weighted {
+                        apart = apart.say("weights for the chains").advise("combine", "stack");
+                        apart = apart.say(", ");
+                    }
+                    apart.say("more chains or longer trajectories").mention("max_depth")
                 });
             }
             None => out.push(
@@ -82,25 +124,27 @@ impl Diagnostics {
             ),
             _ => {}
         }
-        if let Some(q) = worst(|q| -q.ess_bulk_min.min(q.ess_tail_min)) {
-            let (least, all) = (q.ess_bulk_min.min(q.ess_tail_min), self.chains * self.draws);
-            if least < ESS_BAR {
-                let words = format!(
-                    "{all} draws are worth only {least:.0} independent ones for the {} \
-                     (should be {ESS_BAR} or more): use more draws",
-                    q.name
-                );
-                out.push(Message::new(words).advise("draws", (2 * self.draws).max(1000)));
-            }
-        }
-        if self.divergences > 0 {
-            let ending = if self.divergences == 1 { "y" } else { "ies" };
+        if let Some((q, least)) = self.least_ess().filter(|(_, least)| *least < ESS_BAR) {
             let words = format!(
-                "{} diverging trajector{ending} after warm-up: the draws may miss a narrow part \
-                 of the posterior. Try a smaller step",
-                self.divergences,
+                "{} draws are worth only {least:.0} independent ones for the {} \
+                 (should be {ESS_BAR} or more): use more draws",
+                self.chains * self.draws,
+                q.name
             );
-            out.push(Message::new(words).advise("target_accept", 0.95));
+            out.push(Message::new(words).advise("draws", (2 * self.draws).max(1000)));
+        }
+        let all = self.chains * self.draws;
+        if self.divergences > all / DRAWS_PER_DIVERGENCE {
+            let words = Message::new(format!(
+                "{} of {all} trajectories diverged after the warm-up ({:.1} %): the draws may miss a \
+                 narrow part of the posterior",
+                self.divergences,
+                100.0 * self.divergences as f64 / all as f64
+            ));
+            out.push(match setup.smaller_step() {
+                Some(accept) => words.say(". Try a smaller step").advise("target_accept", accept),
+                None => words,
+            });
         }
         if let Some(e) = self.ebfmi_min.filter(|e| *e < EBFMI_BAR) {
             let words = format!(
@@ -118,5 +162,71 @@ impl Diagnostics {
             out.push(words.say(" costs time and mixes better"));
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Style;
+
+    fn found(rhat_median: f64, divergences: usize) -> Diagnostics {
+        let quantity = Quantity {
+            name: "it".into(),
+            rhat_max: rhat_median,
+            rhat_median,
+            ess_bulk_min: 900.0,
+            ess_bulk_median: 900.0,
+            ess_tail_min: 900.0,
+        };
+        Diagnostics {
+            chains: 4,
+            draws: 500,
+            quantities: vec![quantity],
+            divergences,
+            ebfmi_min: Some(1.0),
+            saturated: 0.0,
+            steps: 7.0,
+            combined: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn words(found: &Diagnostics, target_accept: f64, hilbert: bool) -> Vec<String> {
+        let setup = Setup { warmup: 800, target_accept, hilbert };
+        found.verdict(&setup).iter().map(|m| m.render(Style::Python)).collect()
+    }
+
+    #[test]
+    fn few_divergences_are_counted_and_not_warned_of() {
+        assert!(words(&found(1.0, 4), 0.8, true).is_empty());
+        let told = words(&found(1.0, 5), 0.8, true);
+        assert!(told[0].starts_with("5 of 2000 trajectories diverged after the warm-up (0.2 %)"));
+        // Of few draws one is too many.
+        let few = Diagnostics { chains: 2, draws: 40, ..found(1.0, 1) };
+        assert_eq!(words(&few, 0.8, true).len(), 1);
+    }
+
+    #[test]
+    fn advice_is_new() {
+        for (set, advice) in [
+            (0.8, Some("target_accept=0.95")),
+            (0.95, Some("target_accept=0.99")),
+            (0.97, Some("target_accept=0.99")),
+            (0.99, None),
+            (0.999, None),
+        ] {
+            let told = &words(&found(1.0, 9), set, true)[0];
+            match advice {
+                Some(advice) => assert!(told.contains(advice), "{told}"),
+                None => assert!(!told.contains("target_accept"), "{told}"),
+            }
+        }
+        let told = &words(&found(1.05, 0), 0.8, true)[0];
+        assert!(told.contains("warmup=1600, draws=1000"), "{told}");
+        let (with, without) = (words(&found(2.0, 0), 0.8, true), words(&found(2.0, 0), 0.8, false));
+        assert!(with[0].contains("Try the Hilbert basis (basis=\"hilbert\"), weights"), "{with:?}");
+        assert!(without[0].contains("Try weights for the chains"), "{without:?}");
+        assert!(!without[0].contains("ilbert"), "{without:?}");
     }
 }

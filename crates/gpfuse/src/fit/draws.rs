@@ -7,7 +7,8 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::CheckedFit;
 use crate::basis::Basis;
-use crate::infer::{Draws, Monitor, Sampler, Start, sample};
+use crate::diagnose::{Patience, diagnose};
+use crate::infer::{Draws, Monitor, Sampler, Start, sample_while};
 use crate::model::coordinates::{Coordinates, Piloted};
 use crate::model::{Collapsed, Posterior, Starter};
 use crate::pool::Pool;
@@ -15,7 +16,8 @@ use crate::random::{Purpose, stream};
 use crate::settings::Message;
 use crate::{Error, Result};
 
-/// Sample `posterior`.
+/// Sample `posterior`. Where the settings leave the number of draws open, chains go on while the
+/// diagnostics say that this helps.
 pub fn draws(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Draws> {
     draws_in(posterior, None, settings, monitor)
 }
@@ -39,7 +41,10 @@ pub(super) fn draws_in(
         Some(starter) => starter.draw(normal),
         None => model.prior_draw(normal),
     };
-    sample(posterior, &first, settings.sampler(), monitor)
+    let (sampler, mut patience) = (settings.sampler(), Patience::default());
+    sample_while(posterior, &first, sampler, monitor, |draws| {
+        Ok(patience.goes_on(&diagnose(posterior, draws, sampler.threads)?))
+    })
 }
 
 /// Sample `posterior` in coordinates, and turn every draw into parameters. A pilot that knows where the
@@ -58,9 +63,20 @@ fn piloted(
         if from_pilot { coordinates.start(q, normal) } else { coordinates.of(&q) }
     };
     let straight = if from_pilot { sampler.starting(Start::Prior) } else { sampler.clone() };
-    let draws = sample(&density, &first, &straight, monitor)?;
-    draws.mapped(model.dim(), sampler.threads, |_| |_: usize, z: &[f64]| Ok(density.parameters(z)))
+    let natural = |draws: &Draws| {
+        let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
+        draws.mapped(model.dim(), sampler.threads, |_| parameters)
+    };
+    let mut patience = Patience::default();
+    let draws = sample_while(&density, &first, &straight.accepting(ACCEPTED), monitor, |draws| {
+        Ok(patience.goes_on(&diagnose(posterior, &natural(draws)?, sampler.threads)?))
+    })?;
+    natural(&draws)
 }
+
+/// The mean acceptance in the coordinates of a pilot, where none is asked for: steps half as long as usual,
+/// which the few low-noise corners of such posteriors need.
+const ACCEPTED: f64 = 0.9;
 
 /// Where starting points come from, if not from the prior.
 fn starter(posterior: &Posterior, settings: &CheckedFit) -> Result<Option<Starter>> {
@@ -83,21 +99,27 @@ fn collapsed(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor
         Some(starter) => density.shorten(&starter.draw(normal)),
         None => density.shorten(&model.prior_draw(normal)),
     };
-    let draws = sample(&density, &first, sampler, monitor)?;
     let mode = sampler.sampler == Sampler::Map;
-    draws.mapped(model.dim(), sampler.threads, |chain| {
-        let mut density = density.clone();
-        let mut rng = stream(sampler.seed, Purpose::Conditional, chain as u64);
-        let mut normal = move || if mode { 0.0 } else { StandardNormal.sample(&mut rng) };
-        move |i: usize, h: &[f64]| {
-            density.complete(h, &mut normal).ok_or_else(|| {
-                let (chain, draw) = (chain + 1, i + 1);
-                let words = format!(
-                    "chain {chain}, draw {draw}: the coefficients of its means cannot be had: sample \
-                     all parameters"
-                );
-                Error::Sampling(Message::new(words).advise("density", "plain"))
-            })
-        }
-    })
+    let complete = |draws: &Draws| {
+        draws.mapped(model.dim(), sampler.threads, |chain| {
+            let mut density = density.clone();
+            let mut rng = stream(sampler.seed, Purpose::Conditional, chain as u64);
+            let mut normal = move || if mode { 0.0 } else { StandardNormal.sample(&mut rng) };
+            move |i: usize, h: &[f64]| {
+                density.complete(h, &mut normal).ok_or_else(|| {
+                    let (chain, draw) = (chain + 1, i + 1);
+                    let words = format!(
+                        "chain {chain}, draw {draw}: the coefficients of its means cannot be had: \
+                         sample all parameters"
+                    );
+                    Error::Sampling(Message::new(words).advise("density", "plain"))
+                })
+            }
+        })
+    };
+    let mut patience = Patience::default();
+    let draws = sample_while(&density, &first, sampler, monitor, |draws| {
+        Ok(patience.goes_on(&diagnose(posterior, &complete(draws)?, sampler.threads)?))
+    })?;
+    complete(&draws)
 }

@@ -22,7 +22,7 @@ pub(crate) use trained::Trained;
 
 use pilot::Ground;
 use crate::data::Data;
-use crate::diagnose::{Combine, combine, diagnose, log_likelihoods, weighs};
+use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
 use crate::infer::{Monitor, Quiet};
 use crate::model::{Method, Observed, Posterior};
 use crate::scale::Scaler;
@@ -119,7 +119,8 @@ fn infer(
         })
         .transpose()?;
     let (draws, combined) = combine(&posterior, draws, how, scale, log_lik.as_deref(), threads)?;
-    let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined);
+    let setup = Setup::new(&model, settings.sampler());
+    let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined, &setup);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
     if how != Combine::Equal && diagnostics.combined.is_none() && draws.chains().len() > 1 {
         let words = format!(

@@ -4,7 +4,7 @@
 //! `2^k - 1` leapfrog steps with a multinomial choice among its points.
 
 use nuts_rs::{
-    Chain, CpuMath, DiagNutsSettings, LowRankNutsSettings, Math, NutsSettings,
+    Chain, CpuMath, DiagNutsSettings, LowRankNutsSettings, Math, NutsSettings, Progress,
     Settings as NutsRsSettings, Storable, Value,
 };
 use rand_chacha::ChaCha8Rng;
@@ -37,11 +37,10 @@ impl<D: Density> Answer for Watched<'_, D> {
     }
 }
 
-/// How long a chain and its trajectories are.
+/// How long a chain warms up, and how long its trajectories are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Length {
     pub(super) warmup: usize,
-    pub(super) draws: usize,
     pub(super) max_depth: usize,
     /// Whether every trajectory has the full length: HMC.
     pub(super) fixed: bool,
@@ -49,39 +48,161 @@ pub(super) struct Length {
 
 impl Length {
     /// Trajectories as the settings ask for.
-    pub(super) fn new(warmup: usize, draws: usize, settings: &Checked) -> Length {
+    pub(super) fn new(warmup: usize, settings: &Checked) -> Length {
         let fixed = settings.sampler == Sampler::Hmc;
         let max_depth = if fixed { settings.hmc_depth } else { settings.max_depth };
-        Length { warmup, draws, max_depth, fixed }
+        Length { warmup, max_depth, fixed }
     }
 }
 
-/// Draw chain number `chain` from `start`. A cancelled chain returns what it has.
-pub(super) fn run<D: Density>(
-    chain: usize,
-    density: D,
-    start: &[f64],
+/// A chain under way, which can be asked for more draws. It lives on one thread.
+pub(super) struct Running<'a> {
+    number: usize,
+    sampler: Box<dyn Step + 'a>,
+    warmup: usize,
+    /// Draws made, warm-up included.
+    done: usize,
+    divergences: usize,
+    /// Whether it was cancelled, after which it cannot go on.
+    stopped: bool,
+    monitor: &'a dyn Monitor,
+}
+
+impl<'a> Running<'a> {
+    /// Chain `number` at `start`, before its warm-up.
+    pub(super) fn new<D: Density>(
+        number: usize,
+        density: D,
+        start: &[f64],
+        length: Length,
+        settings: &Checked,
+        mut rng: ChaCha8Rng,
+        monitor: &'a dyn Monitor,
+    ) -> Result<Running<'a>> {
+        let math = CpuMath::new(Target(Watched { density, monitor }));
+        let target_accept = settings.acceptance();
+        let made = match settings.metric {
+            Metric::Diagonal => {
+                let mut s = DiagNutsSettings::default();
+                s.adapt_options.step_size_settings.target_accept = target_accept;
+                boxed(common(s, length), number, math, length, &mut rng)
+            }
+            Metric::LowRank => {
+                let mut s = LowRankNutsSettings::default();
+                let adapt = &mut s.adapt_options;
+                adapt.step_size_settings.target_accept = target_accept;
+                // An update costs as much as a thousand gradients: half as often as by default.
+                adapt.mass_matrix_update_freq = 40;
+                adapt.early_mass_matrix_switch_freq = 25;
+                boxed(common(s, length), number, math, length, &mut rng)
+            }
+        };
+        let mut sampler = made.map_err(|e| failed(number, &e))?;
+        let begun = sampler.begin(start);
+        let stopped = begun.is_err() && monitor.cancelled();
+        match begun {
+            Err(e) if !stopped => Err(failed(number, &e)),
+            _ => Ok(Running {
+                number,
+                sampler,
+                warmup: length.warmup,
+                done: 0,
+                divergences: 0,
+                stopped,
+                monitor,
+            }),
+        }
+    }
+
+    /// Go on until `out`, which has the draws so far, has `draws` of them. A cancelled chain leaves
+    /// there what it has.
+    pub(super) fn go_on(&mut self, out: &mut ChainDraws, draws: usize) -> Result<()> {
+        let (number, total) = (self.number, self.warmup + draws);
+        let dim = self.sampler.dim();
+        let room = draws.saturating_mul(dim).saturating_sub(out.values.len());
+        if !self.stopped && out.values.try_reserve_exact(room).is_err() {
+            return Err(Error::Memory(format!(
+                "{draws} draws of {dim} parameters do not fit in memory: use fewer draws"
+            )));
+        }
+        while self.done < total && !self.stopped {
+            let warming_up = self.done < self.warmup;
+            let (position, stat, progress) = match self.sampler.step(!warming_up) {
+                Ok(draw) => draw,
+                Err(_) if self.monitor.cancelled() => {
+                    self.stopped = true;
+                    break;
+                }
+                Err(e) => return Err(failed(number, &e)),
+            };
+            self.done += 1;
+            if let Some(stat) = stat {
+                out.values.extend_from_slice(&position);
+                out.stats.push(stat);
+                self.divergences += usize::from(progress.diverging);
+            }
+            self.monitor.draw(&ChainProgress {
+                chain: number,
+                done: self.done,
+                total,
+                warming_up,
+                divergences: self.divergences,
+                step_size: progress.step_size,
+                steps: progress.num_steps as usize,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn failed(chain: usize, e: &anyhow::Error) -> Error {
+    Error::Sampling(format!("chain {}: {e:#}", chain + 1).into())
+}
+
+/// A chain of nuts-rs, whatever its mass matrix.
+trait Step {
+    /// The dimension.
+    fn dim(&self) -> usize;
+
+    /// Take the first position.
+    fn begin(&mut self, start: &[f64]) -> anyhow::Result<()>;
+
+    /// The next draw; with what the sampler says about it if it is to be kept.
+    fn step(&mut self, kept: bool) -> anyhow::Result<(Box<[f64]>, Option<Stat>, Progress)>;
+}
+
+struct Nuts<M: Math, S: NutsRsSettings> {
+    chain: S::Chain<M>,
     length: Length,
-    settings: &Checked,
-    rng: ChaCha8Rng,
-    monitor: &dyn Monitor,
-) -> Result<ChainDraws> {
-    let math = CpuMath::new(Target(Watched { density, monitor }));
-    match settings.metric {
-        Metric::Diagonal => {
-            let mut s = DiagNutsSettings::default();
-            s.adapt_options.step_size_settings.target_accept = settings.target_accept;
-            drive(chain, common(s, length), math, start, length, rng, monitor)
-        }
-        Metric::LowRank => {
-            let mut s = LowRankNutsSettings::default();
-            let adapt = &mut s.adapt_options;
-            adapt.step_size_settings.target_accept = settings.target_accept;
-            // An update costs as much as a thousand gradients: half as often as by default.
-            adapt.mass_matrix_update_freq = 40;
-            adapt.early_mass_matrix_switch_freq = 25;
-            drive(chain, common(s, length), math, start, length, rng, monitor)
-        }
+}
+
+fn boxed<'a, M: Math + 'a, S: NutsRsSettings + 'a>(
+    nuts: S,
+    number: usize,
+    math: M,
+    length: Length,
+    rng: &mut ChaCha8Rng,
+) -> anyhow::Result<Box<dyn Step + 'a>> {
+    let chain = nuts.new_chain(number as u64, math, rng)?;
+    Ok(Box::new(Nuts::<M, S> { chain, length }))
+}
+
+impl<M: Math, S: NutsRsSettings> Step for Nuts<M, S> {
+    fn dim(&self) -> usize {
+        self.chain.dim()
+    }
+
+    fn begin(&mut self, start: &[f64]) -> anyhow::Result<()> {
+        self.chain.set_position(start)
+    }
+
+    fn step(&mut self, kept: bool) -> anyhow::Result<(Box<[f64]>, Option<Stat>, Progress)> {
+        let (position, _, mut stats, progress) = self.chain.expanded_draw()?;
+        let stat = kept.then(|| {
+            let dims = (&*self.chain.math()).into();
+            stat(stats.get_all(&dims), progress.step_size, self.length)
+        });
+        Ok((position, stat, progress))
     }
 }
 
@@ -91,63 +212,12 @@ where
     A: std::fmt::Debug + Copy + Default + serde::Serialize,
 {
     s.num_tune = length.warmup as u64;
-    s.num_draws = length.draws as u64;
     s.maxdepth = length.max_depth as u64;
     if length.fixed {
         s.mindepth = s.maxdepth;
         s.check_turning = false;
     }
     s
-}
-
-fn drive<M: Math, S: NutsRsSettings>(
-    chain: usize,
-    nuts: S,
-    math: M,
-    start: &[f64],
-    length: Length,
-    mut rng: ChaCha8Rng,
-    monitor: &dyn Monitor,
-) -> Result<ChainDraws> {
-    let fail = |e: anyhow::Error| Error::Sampling(format!("chain {}: {e:#}", chain + 1).into());
-    let mut sampler = nuts.new_chain(chain as u64, math, &mut rng).map_err(fail)?;
-    let mut out = ChainDraws::default();
-    let total = length.warmup + length.draws;
-    let mut divergences = 0;
-    if let Err(e) = sampler.set_position(start) {
-        return if monitor.cancelled() { Ok(out) } else { Err(fail(e)) };
-    }
-    let room = length.draws.saturating_mul(start.len());
-    if out.values.try_reserve_exact(room).is_err() {
-        let (draws, dim) = (length.draws, start.len());
-        return Err(Error::Memory(format!(
-            "{draws} draws of {dim} parameters do not fit in memory: use fewer draws"
-        )));
-    }
-    for done in 0..total {
-        let (position, _, mut stats, progress) = match sampler.expanded_draw() {
-            Ok(draw) => draw,
-            Err(_) if monitor.cancelled() => break,
-            Err(e) => return Err(fail(e)),
-        };
-        let warming_up = done < length.warmup;
-        if !warming_up {
-            let dims = (&*sampler.math()).into();
-            out.values.extend_from_slice(&position);
-            out.stats.push(stat(stats.get_all(&dims), progress.step_size, length));
-            divergences += usize::from(progress.diverging);
-        }
-        monitor.draw(&ChainProgress {
-            chain,
-            done: done + 1,
-            total,
-            warming_up,
-            divergences,
-            step_size: progress.step_size,
-            steps: progress.num_steps as usize,
-        });
-    }
-    Ok(out)
 }
 
 /// The statistics that are kept, by their names in nuts-rs.

@@ -50,9 +50,16 @@ pub struct Draws {
 }
 
 impl ChainDraws {
-    /// Whether there are so many draws of so many parameters.
+    /// Whether there are at least so many draws, of so many parameters.
     pub(super) fn has(&self, draws: usize, dim: usize) -> bool {
-        self.stats.len() == draws && draws.checked_mul(dim) == Some(self.values.len())
+        let count = self.stats.len();
+        count >= draws && count.checked_mul(dim) == Some(self.values.len())
+    }
+
+    /// Keep the first draws only.
+    pub(super) fn cut(&mut self, draws: usize, dim: usize) {
+        self.stats.truncate(draws);
+        self.values.truncate(draws * dim);
     }
 }
 
@@ -71,8 +78,7 @@ impl Draws {
         }
         chains.retain(|c| c.stats.len() >= draws);
         for chain in &mut chains {
-            chain.stats.truncate(draws);
-            chain.values.truncate(draws * dim);
+            chain.cut(draws, dim);
         }
         let interrupted = draws < wanted || chains.len() < asked;
         Ok(Draws { dim, draws, chains, weights: None, interrupted })
@@ -150,6 +156,11 @@ impl Draws {
     /// The chains.
     pub fn chains(&self) -> &[ChainDraws] {
         &self.chains
+    }
+
+    /// The chains themselves.
+    pub(super) fn into_chains(self) -> Vec<ChainDraws> {
+        self.chains
     }
 
     /// Whether the run was stopped before it was done.

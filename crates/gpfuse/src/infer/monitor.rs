@@ -9,7 +9,7 @@ pub struct ChainProgress {
     pub chain: usize,
     /// Draws done, warm-up included.
     pub done: usize,
-    /// Draws in all, warm-up included.
+    /// Draws in all, warm-up included; more when the chain goes on.
     pub total: usize,
     /// Whether the chain is still warming up.
     pub warming_up: bool,

@@ -52,6 +52,15 @@ pub enum Start {
     Data,
 }
 
+/// Draws per chain that are made first where their number is left open.
+pub const FIRST_DRAWS: usize = 500;
+
+/// Draws per chain after which none are added where their number is left open.
+pub const MOST_DRAWS: usize = 4000;
+
+/// The mean acceptance where none is asked for.
+const USUAL_ACCEPTANCE: f64 = 0.8;
+
 settings! {
     /// Settings of [`sample`](super::sample).
     Settings in "sampler" {
@@ -64,14 +73,17 @@ settings! {
         /// Warm-up draws per chain, which adapt the sampler and are not kept.
         warmup: usize = 500, common(Sampling).value("N").from(10.0, 1e7);
         /// Kept draws per chain.
-        draws: usize = 500, common(Sampling).value("N").from(1.0, 1e8);
+        draws: Option<usize> = None,
+            common(Sampling).value("N").from(1.0, 1e8)
+                .unless_given("500 to 4000, until the diagnostics pass");
         /// NUTS: trajectories have at most 2^D - 1 steps.
         max_depth: usize = 10, common(Sampling).value("D").from(1.0, 20.0);
         /// HMC: trajectories have exactly 2^D - 1 steps.
         hmc_depth: usize = 5, rare(Sampling).value("D").from(1.0, 20.0);
         /// Mean acceptance that the step size is adapted to.
-        target_accept: f64 = 0.8,
-            common(Sampling).value("P").bounds(Bounds::Between(0.1, 0.9999));
+        target_accept: Option<f64> = None,
+            common(Sampling).value("P").bounds(Bounds::Between(0.1, 0.9999))
+                .unless_given("0.8, on eigen 0.9");
         /// Where chains start. It is at prior draws (prior), at modes (map), or where the best of
         /// several short runs ended that began at prior draws (pilot) or at points made from the
         /// data (data); auto is data for mogpe on rff, else pilot.
@@ -99,6 +111,12 @@ impl Checked {
         Checked(Settings { start, ..self.0.clone() })
     }
 
+    /// The same with this mean acceptance, where none was asked for.
+    pub(crate) fn accepting(&self, accept: f64) -> Checked {
+        let target_accept = Some(self.target_accept.unwrap_or(accept));
+        Checked(Settings { target_accept, ..self.0.clone() })
+    }
+
     /// The same with another mass matrix.
     pub(super) fn with_metric(&self, metric: Metric) -> Checked {
         Checked(Settings { metric, ..self.0.clone() })
@@ -114,6 +132,22 @@ impl Deref for Checked {
 }
 
 impl Settings {
+    /// The mean acceptance that the step size is adapted to.
+    pub fn acceptance(&self) -> f64 {
+        self.target_accept.unwrap_or(USUAL_ACCEPTANCE)
+    }
+
+    /// Draws per chain of the first round, which is the only one where a number is given.
+    pub fn first_draws(&self) -> usize {
+        self.draws.unwrap_or(FIRST_DRAWS)
+    }
+
+    /// Draws per chain of the round after one of `draws`, which is twice as many up to
+    /// [`MOST_DRAWS`]; none where a number is given, or after the last round.
+    pub(super) fn more_draws(&self, draws: usize) -> Option<usize> {
+        (self.draws.is_none() && draws < MOST_DRAWS).then(|| (2 * draws).min(MOST_DRAWS))
+    }
+
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<Checked> {
         self.within_bounds()?;

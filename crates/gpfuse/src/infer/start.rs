@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rand_distr::{Distribution, StandardNormal};
 
-use super::chain::{Length, run};
+use super::chain::{Length, Running};
 use super::map::{Point, climb};
 use super::monitor::Muted;
-use super::{Checked, Density, Metric, Monitor, PriorDraw, Sampler, Start};
+use super::{ChainDraws, Checked, Density, Metric, Monitor, PriorDraw, Sampler, Start};
 use crate::halt::{Fail, Linked};
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
@@ -122,14 +122,16 @@ fn pilot<D: Density>(
 ) -> Result<Point> {
     let draws = (settings.start_steps / 4).max(1);
     let warmup = settings.start_steps.saturating_sub(draws).max(10);
-    let mut length = Length::new(warmup, draws, settings);
+    let mut length = Length::new(warmup, settings);
     length.max_depth = length.max_depth.min(PILOT_DEPTH);
     let rng = stream(settings.seed, Purpose::Pilot, index as u64);
     let quiet = Muted(monitor);
     // Too short to learn more than a scale per parameter.
     let settings = &settings.with_metric(Metric::Diagonal);
-    match run(index, density.clone(), &point.q, length, settings, rng, &quiet) {
-        Ok(chain) if !chain.stats.is_empty() => {
+    let mut chain = ChainDraws::default();
+    let run = Running::new(index, density.clone(), &point.q, length, settings, rng, &quiet);
+    match run.and_then(|mut run| run.go_on(&mut chain, draws)) {
+        Ok(()) if !chain.stats.is_empty() => {
             let count = chain.stats.len();
             Ok(Point {
                 q: chain.values[(count - 1) * point.q.len()..].to_vec(),

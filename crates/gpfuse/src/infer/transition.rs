@@ -67,7 +67,7 @@ impl Transition {
         if !(step_size > 0.0 && step_size.is_finite()) {
             return Err(Error::setting("step_size", format!("{step_size} must be positive")));
         }
-        let length = Length { warmup: 0, draws: 1, max_depth, fixed };
+        let length = Length { warmup: 0, max_depth, fixed };
         let mut nuts = common(DiagNutsSettings::default(), length);
         let steps = &mut nuts.adapt_options.step_size_settings;
         steps.adapt_options.method = StepSizeAdaptMethod::Fixed(step_size);

@@ -254,9 +254,11 @@ impl Setting {
     /// What it is in `written` settings where nothing is given, in words.
     pub fn default_words(&self, written: &Value) -> String {
         match self.value_of(written) {
+            // A number that stands there is used, also where the default is to choose one.
+            Value::Number(number) => number.to_string().trim_end_matches(".0").into(),
             _ if !self.unless_given.is_empty() => self.unless_given.into(),
             Value::String(word) => word,
-            value => value.to_string().trim_end_matches(".0").into(),
+            value => value.to_string(),
         }
     }
 

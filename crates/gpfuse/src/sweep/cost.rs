@@ -39,12 +39,12 @@ pub fn cost(cell: &Cell) -> f64 {
     };
     let sampled = match sampler.sampler {
         Sampler::Map => 0,
-        _ => sampler.warmup + sampler.draws,
+        _ => sampler.warmup + sampler.first_draws(),
     };
     let draws = sampler.chains as f64 * (sampled as f64 + starts);
     let fit = draws * steps * rows * gps * functions;
     // Every draw is a component of the prediction at every test row, sorted for its score.
-    let scored = (sampler.chains * sampler.draws * cell.test.len()) as f64;
+    let scored = (sampler.chains * sampler.first_draws() * cell.test.len()) as f64;
     let experts = if k == 0.0 && cell.given.is_none() {
         let each = train * (1.0 - set.expert.hold_out) / cell.key.experts as f64;
         1000.0 * cell.key.experts as f64 * each.powi(3)
@@ -77,7 +77,7 @@ mod tests {
     use crate::infer::Settings;
 
     fn cell(experts: usize, draws: usize) -> Cell {
-        let sampler = Settings { draws, ..Settings::default() };
+        let sampler = Settings { draws: Some(draws), ..Settings::default() };
         let (data, arm, basis) = ("d".into(), draws.to_string(), "rff".into());
         Cell {
             key: Key { data, arm, basis, size: 10, experts, split: 0, seed: 0 },

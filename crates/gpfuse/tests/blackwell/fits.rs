@@ -23,7 +23,13 @@ fn fitted(density: DensityChoice, seed: u64) -> Fitted {
         experts: 2,
         size: Some(8),
         density,
-        sampler: Settings { warmup: 200, draws: 200, seed, threads: 2, ..Settings::default() },
+        sampler: Settings {
+            warmup: 200,
+            draws: Some(200),
+            seed,
+            threads: 2,
+            ..Settings::default()
+        },
         ..FitSettings::default()
     };
     fit(&rows_of(&x, &y), &settings).unwrap()

@@ -27,7 +27,7 @@ fn collapsed_settings(method: Method) -> FitSettings {
         sampler: Settings {
             chains: 3,
             warmup: 60,
-            draws: 20,
+            draws: Some(20),
             candidates: 2,
             start_steps: 20,
             ..Settings::default()

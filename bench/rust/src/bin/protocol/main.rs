@@ -92,7 +92,7 @@ fn run(paper: &Paper, cell: Cell, split: usize, seed: u64) -> Outcome<String> {
     let model = Arc::new(Model::new(method, experts, basis, Priors::default())?);
     let train = paper.rows(method, experts, split, false)?;
     let posterior = Posterior::new(model.clone(), train.data()?)?;
-    let settings = Settings { max_depth, seed, ..Settings::default() }.check()?;
+    let settings = Settings { max_depth, seed, draws: Some(500), ..Settings::default() }.check()?;
     let begun = Instant::now();
     let prior = |normal: &mut dyn FnMut() -> f64| model.prior_draw(normal);
     let draws = sample(&posterior, &prior, &settings, &Quiet)?;

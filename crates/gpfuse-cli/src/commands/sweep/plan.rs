@@ -98,7 +98,10 @@ fn cell(key: Key, mut given: Given, set: &Set, keep: bool) -> anyhow::Result<Cel
     }
     // Arms are for several bases: what has no effect on one of them has one on another.
     let inputs = set.table.inputs();
-    let settings = given.settle(&FitSettings::default(), inputs)?.settings.check()?;
+    let mut settings = given.settle(&FitSettings::default(), inputs)?.settings;
+    // Cells have the same number of draws, or they could not be compared.
+    settings.sampler.draws = Some(settings.sampler.first_draws());
+    let settings = settings.check()?;
     let split = &set.splits[key.split];
     let (mut train, mut test) = (split.train.clone(), split.test.clone());
     let mut given = None;

@@ -69,7 +69,7 @@ pub(super) fn covered(
     let sampler = infer::Settings {
         chains: 2,
         warmup: 150,
-        draws: 150,
+        draws: Some(150),
         max_depth: 5,
         candidates: 2,
         start_steps: 40,

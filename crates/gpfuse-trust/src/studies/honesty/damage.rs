@@ -28,7 +28,9 @@ const DAMAGES: [(&str, Damage); 6] = [
     ("chains that climb", |chains, model| {
         chains.iter_mut().for_each(|chain| climb(chain, model.dim()));
     }),
-    ("a divergence", |chains, _| chains[0].stats[DRAWS / 2].diverging = true),
+    ("divergences", |chains, _| {
+        chains[0].stats.iter_mut().step_by(50).for_each(|stat| stat.diverging = true);
+    }),
     ("a log density that is no number", |chains, _| chains[0].stats[DRAWS / 2].lp = f64::NAN),
 ];
 
@@ -66,7 +68,7 @@ pub(super) fn damaged(run: &Run) -> anyhow::Result<Finding> {
     let truth = draw(&study, &mut stream(run.seed, Purpose::Simulate, 0))?;
     let posterior = study.posterior(&truth.y)?;
     let mut settings = FitSettings { method: Method::Bhs, experts: 2, ..FitSettings::default() };
-    (settings.sampler.draws, settings.sampler.target_accept) = (DRAWS, 0.95);
+    (settings.sampler.draws, settings.sampler.target_accept) = (Some(DRAWS), Some(0.95));
     (settings.sampler.seed, settings.sampler.threads) = (run.seed, run.threads);
     let sound = draws(&posterior, &settings.check()?, &Quiet)?;
     ensure!(sound.per_chain() == DRAWS, "a chain has {} draws", sound.per_chain());

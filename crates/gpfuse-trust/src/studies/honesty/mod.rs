@@ -16,7 +16,7 @@ use crate::study::recorded;
 use crate::{Finding, Run, Study};
 use agreement::{agree, repeated};
 use damage::damaged;
-use outcome::Outcome;
+use outcome::{DIVERGENCE_BAR, Outcome};
 use paper::SPLITS;
 
 pub(super) const STUDY: Study = Study {
@@ -45,7 +45,7 @@ const ANEW: [Method; 3] = [Method::Bhs, Method::Pbhs, Method::Het];
 fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let tiny = infer::Settings {
         warmup: 20,
-        draws: 20,
+        draws: Some(20),
         max_depth: 3,
         candidates: 1,
         seed: run.seed,
@@ -65,14 +65,19 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     out.push(size(&all));
     out.extend(Method::ALL.map(|method| share(method, &all)));
     out.extend(Method::ALL.map(|method| agree(method, &all)));
-    let sampler =
-        |seed| infer::Settings { seed, threads: run.threads, ..infer::Settings::default() };
+    let sampler = |seed| sampler(seed, run);
     // A seed of no recorded run.
     let new = ANEW.map(|method| Outcome::of(method, 0, sampler(SEEDS + run.seed)));
     let new = new.into_iter().collect::<anyhow::Result<Vec<Outcome>>>()?;
     out.extend(new.iter().map(|one| repeated(&all, one)));
     out.push(flagged(&[all, new].concat()));
     Ok(out)
+}
+
+/// The sampler of the record: draws are not added to it.
+fn sampler(seed: u64, run: &Run) -> infer::Settings {
+    let draws = Some(infer::FIRST_DRAWS);
+    infer::Settings { seed, draws, threads: run.threads, ..infer::Settings::default() }
 }
 
 /// Run what the record wants: split after split, so that what was stopped has all methods.
@@ -83,9 +88,7 @@ fn record(path: &Path, run: &Run) -> anyhow::Result<()> {
             if Outcome::recorded(path)?.iter().any(same) {
                 continue;
             }
-            let sampler =
-                infer::Settings { seed, threads: run.threads, ..infer::Settings::default() };
-            Outcome::of(method, split, sampler)?.append(path)?;
+            Outcome::of(method, split, sampler(seed, run))?.append(path)?;
         }
     }
     Ok(())
@@ -159,8 +162,8 @@ fn flagged(all: &[Outcome]) -> Finding {
         return Finding::not_run(claim, target, "no run is beyond a bar");
     }
     Finding::new(claim, target, result, met).with(format!(
-        "R-hat {RHAT_BAR}, effective sample size {ESS_BAR}, no divergence, E-BFMI {EBFMI_BAR}, \
-         {SATURATED_BAR} of the trajectories cut; what is not a number is beyond; of the record, and of {} \
+        "R-hat {RHAT_BAR}, effective sample size {ESS_BAR}, {DIVERGENCE_BAR} divergences, E-BFMI \
+         {EBFMI_BAR}, {SATURATED_BAR} of the trajectories cut; what is not a number is beyond; of the record, and of {} \
          new runs; nothing random",
         ANEW.len()
     ))

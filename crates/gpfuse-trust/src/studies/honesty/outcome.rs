@@ -5,13 +5,18 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use gpfuse::diagnose::{EBFMI_BAR, ESS_BAR, Quantity, RHAT_BAR, SATURATED_BAR};
+use gpfuse::diagnose::{
+    DRAWS_PER_DIVERGENCE, EBFMI_BAR, ESS_BAR, Quantity, RHAT_BAR, SATURATED_BAR,
+};
 use gpfuse::fit::FitSettings;
 use gpfuse::infer;
 use gpfuse::model::Method;
 
 use super::paper::Problem;
 use crate::csv::Csv;
+
+/// Divergences of four chains with 500 draws each that are passed over.
+pub(super) const DIVERGENCE_BAR: usize = 4 * infer::FIRST_DRAWS / DRAWS_PER_DIVERGENCE;
 
 const HEADER: &str = "method,split,seed,nlpd,mcse,rhat_max,ess_min,divergences,ebfmi_min,saturated,\
                       steps,seconds,warnings";
@@ -95,7 +100,7 @@ impl Outcome {
     /// Whether a number crosses the bar that the diagnostics have for it.
     pub(super) fn beyond_a_bar(&self) -> bool {
         let slow = self.ebfmi_min.is_nan() || self.ebfmi_min < EBFMI_BAR;
-        let diverged = self.divergences != 0.0;
+        let diverged = self.divergences.is_nan() || self.divergences > DIVERGENCE_BAR as f64;
         self.rhat_beyond() || self.ess_beyond() || diverged || slow || self.cut()
     }
 
@@ -197,7 +202,7 @@ pub(super) mod tests {
             Outcome { rhat_max: RHAT_BAR + 1e-9, ..run.clone() },
             Outcome { ess_min: f64::NAN, ..run.clone() },
             Outcome { ess_min: ESS_BAR - 1.0, ..run.clone() },
-            Outcome { divergences: 1.0, ..run.clone() },
+            Outcome { divergences: DIVERGENCE_BAR as f64 + 1.0, ..run.clone() },
             Outcome { ebfmi_min: f64::NAN, ..run.clone() },
             Outcome { saturated: 2.0 * SATURATED_BAR, ..run },
         ] {

@@ -141,7 +141,7 @@ fn sampled(
 ) -> anyhow::Result<Finding> {
     let mut settings = FitSettings { method, density, experts: 2, ..FitSettings::default() };
     (settings.sampler.seed, settings.sampler.threads) = (run.seed, run.threads);
-    settings.sampler.draws = run.size(1500, 40_000);
+    settings.sampler.draws = Some(run.size(1500, 40_000));
     let chains = settings.sampler.chains;
     let found = draws(&reference.problem.posterior()?, &settings.check()?, &Quiet)?;
     let traces = traces(reference, &found)?;

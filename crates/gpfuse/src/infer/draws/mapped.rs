@@ -10,7 +10,7 @@ impl Draws {
     /// the result does not depend on the number of threads. It is given a draw's number in its
     /// chain and the draw.
     pub(crate) fn mapped<F>(
-        self,
+        &self,
         dim: usize,
         threads: usize,
         each: impl Fn(usize) -> F + Sync,
@@ -28,7 +28,7 @@ impl Draws {
             Ok(ChainDraws { values, stats: chain.stats.clone() })
         })?;
         let chains = chains.into_iter().collect::<Result<Vec<ChainDraws>>>()?;
-        Ok(Draws { dim, chains, ..self })
+        Ok(Draws { dim, chains, weights: self.weights.clone(), ..*self })
     }
 }
 
