@@ -56,8 +56,9 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     scheme: str = "iid"
     omega: ArrayLike | None = None
     size: int | None = None
+    functions: int | None = None
     box: float = 2.0
-    kernel: str = "rbf"
+    kernel: str | None = None
     scaling: str = "standard"
     priors: dict[str, Any] | None = None
     sampler: str = "nuts"
