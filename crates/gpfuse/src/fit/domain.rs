@@ -1,11 +1,36 @@
-//! Whether a Hilbert basis reaches far enough and is fine enough.
+//! Whether a basis reaches far enough and is fine enough.
 
 use super::Fitted;
 use crate::basis::Basis;
 use crate::data::Data;
 use crate::infer::Draws;
-use crate::model::{Kind, Model};
+use crate::model::{Kind, Model, Posterior};
 use crate::settings::Message;
+
+/// Above this share of the noise that stands for what eigenfunctions leave out, they are too few.
+const LEFT_OUT_BAR: f64 = 0.2;
+
+/// Draws that are looked at.
+const DRAWS_SEEN: usize = 20;
+
+/// Whether the eigenfunctions of a shared mean leave out so much that it makes up much of the noise.
+pub(super) fn leaves_out(posterior: &Posterior, draws: &Draws) -> Option<Message> {
+    let functions = posterior.model().common()?.features() - 1;
+    let mut posterior = posterior.clone();
+    let seen = draws.iter().step_by(draws.len().div_ceil(DRAWS_SEEN));
+    let shares: Vec<f64> = seen.filter_map(|q| posterior.left_out_share(q)).collect();
+    let share = shares.iter().sum::<f64>() / shares.len() as f64;
+    if !(share > LEFT_OUT_BAR) {
+        return None;
+    }
+    let words = format!(
+        "the basis may be too coarse: what its {functions} functions leave out is {:.0} % of the noise. Use more \
+         functions",
+        100.0 * share
+    );
+    let more = Message::new(words).advise("functions", 2 * functions);
+    Some(more.say(", or pbhs, whose experts leave nothing out").advise("method", "pbhs"))
+}
 
 /// Whether a Hilbert basis was fine enough for the lengthscales that the posterior found.
 pub(super) fn too_coarse(model: &Model, draws: &Draws) -> Option<Message> {

@@ -21,7 +21,7 @@ use crate::basis::eigen::{Decomposition, Pilot};
 use crate::gp::{self, Gp, some_rows};
 use crate::kernel::Kernel;
 use crate::model::coordinates::{Coordinates, Knowledge};
-use crate::model::{Bases, Model};
+use crate::model::{Bases, Model, least_variance};
 use crate::parallel::parallel;
 use crate::rows::Rows;
 use crate::{Error, Result};
@@ -87,15 +87,16 @@ impl Ground {
         let target: Vec<f64> = y.iter().map(|y| y - hyper.mean).collect();
         let some: Vec<f64> = chosen.iter().map(|r| target[*r]).collect();
         let at = few.at(&rows).0;
+        let variances: Vec<f64> = (0..rows.len()).map(|r| noise.variance(&at, r)).collect();
         let functions = settings.functions.unwrap_or_else(|| {
-            let usual = (0..rows.len()).map(|r| noise.variance(&at, r).ln()).sum::<f64>();
-            let usual = (usual / rows.len() as f64).exp();
+            let logs = variances.iter().map(|v| v.ln()).sum::<f64>();
+            let usual = (logs / rows.len() as f64).exp();
             let enough = size::choose(all.values(), &all.along(&some), usual);
             enough.min(size::limit(rows.len()))
         });
         let fine = all.leading(functions, hyper.mean);
-        let weight = |r: usize, left: f64| 1.0 / (noise.variance(&at, r) + left);
-        let (fine, common) = noise::orthogonal(fine, &rows, weight, &target)?;
+        let floor = least_variance(few.level());
+        let (fine, common) = noise::orthogonal(fine, &rows, &variances, floor, &target)?;
         let bases = Bases { common: Some(Basis::Eigen(fine)), others: Basis::Eigen(few) };
         Ok(Ground { bases, knowledge: Some(Arc::new((common, noise.knowledge()))) })
     }
@@ -105,11 +106,13 @@ impl Ground {
 /// variance and lengthscales, and a noise of [`ASSUMED_LOG_SD`].
 pub(crate) fn assumed(x: &[f64], inputs: usize, settings: &CheckedFit) -> Result<Bases> {
     let rows = Rows::new(x, inputs)?;
-    let (kernel, functions) = (settings.kernel.unwrap_or_default(), settings.functions.unwrap_or(8));
+    let (kernel, functions) =
+        (settings.kernel.unwrap_or_default(), settings.functions.unwrap_or(8));
     let made = |stretch: f64, level: f64| {
         let pilot = Pilot { kernel, var: 1.0, ell: vec![stretch; inputs] };
         let some = landmarks(rows.len(), FEW_LANDMARKS, settings.sampler.seed);
-        let basis = Decomposition::new(pilot, &rows, &some)?.leading(functions.min(FEW_FUNCTIONS), level);
+        let basis =
+            Decomposition::new(pilot, &rows, &some)?.leading(functions.min(FEW_FUNCTIONS), level);
         let at = basis.at(&rows).0;
         basis.orthogonal(&at, &vec![1.0; rows.len()]).map(|(basis, _)| Basis::Eigen(basis))
     };
@@ -136,7 +139,8 @@ fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(G
         None => Kernel::ALL.to_vec(),
     };
     let with = |kernel, steps| {
-        gp::Settings { kernel, starts: 2, steps, seed, threads: 1, ..gp::Settings::default() }.check()
+        gp::Settings { kernel, starts: 2, steps, seed, threads: 1, ..gp::Settings::default() }
+            .check()
     };
     let (some, targets) = pick(COMPARED_ROWS);
     let rows = Rows::new(&some, inputs)?;
@@ -148,7 +152,8 @@ fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(G
     })?;
     let found = found.into_iter().collect::<Result<Vec<(f64, Gp, Noise)>>>()?;
     let best = found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let nothing = || Error::Data("no pilot GP could be fitted: look at the scale of the data".into());
+    let nothing =
+        || Error::Data("no pilot GP could be fitted: look at the scale of the data".into());
     let (_, near, known) = best.ok_or_else(nothing)?;
     if n <= COMPARED_ROWS {
         return Ok((near, known));

@@ -4,13 +4,13 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use super::pilot::{Ground, assumed};
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
 use crate::experts::{self, Assignment};
 use crate::infer;
 use crate::kernel::Kernel;
-use super::pilot::{Ground, assumed};
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
 use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};

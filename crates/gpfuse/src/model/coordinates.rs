@@ -10,6 +10,9 @@
 //! about it is tied to hundreds of coefficients, which is what makes such posteriors hard to sample.
 //! It is as if the coefficients were integrated out, at no cost. For the constant, which v does not scale,
 //! v is 1; for the coefficients of log sds, about which rows say `2 d_j` (the Fisher information), c is 0.
+//! Part of the noise does not follow the log sds: what functions leave out, and the floor. With o the share
+//! of the rest in the pilot's noise and k the constant of the log sds about the pilot's,
+//! `e^(2c) = o e^(2k) + 1 - o`, whose derivative is `dc/dk = o e^(2 (k - c))`.
 //!
 //! The density of z is that of theta times `prod_j a_j`. With `w_j = 1 - a_j^2` and g_j the derivative with
 //! respect to theta_j, the derivatives of the log density are `d z_j = g_j a_j`,
@@ -32,6 +35,8 @@ pub struct Knowledge {
     pub information: Information,
     /// How far they pull it: `b_j`.
     pub slope: Vec<f64>,
+    /// The share of the noise that follows the log sds: o.
+    pub own: f64,
 }
 
 /// The coordinates of a model's GPs.
@@ -43,6 +48,8 @@ pub struct Coordinates {
     constants: Vec<usize>,
     /// What the pilot takes them for.
     usual: f64,
+    /// The share of the noise that follows them.
+    own: f64,
 }
 
 /// Those of one GP.
@@ -112,20 +119,24 @@ impl Coordinates {
             }
         }
         let usual = gps.first().map_or(0.0, |gp| gp.law(0, 0.0, 0.0).mean);
-        Coordinates { gps, constants, usual }
+        Coordinates { gps, constants, usual, own: common.own }
     }
 
-    /// The log of the noise in units of the pilot's, at parameters.
-    fn noise(&self, q: &[f64]) -> f64 {
-        let sum: f64 = self.constants.iter().map(|at| q[*at] - self.usual).sum();
-        sum / self.constants.len().max(1) as f64
+    /// The log of the noise in units of the pilot's, at parameters, and its derivative with respect to each
+    /// constant of the log sds.
+    fn noise(&self, q: &[f64]) -> (f64, f64) {
+        let count = self.constants.len().max(1) as f64;
+        let k = self.constants.iter().map(|at| q[*at] - self.usual).sum::<f64>() / count;
+        let grown = self.own * (2.0 * k).exp();
+        let square = grown + 1.0 - self.own;
+        (0.5 * square.ln(), grown / square / count)
     }
 
     /// Turn coordinates into parameters, in place; the log of the determinant.
     fn apply(&self, q: &mut [f64]) -> f64 {
         let mut log_det = 0.0;
         for gp in &self.gps {
-            let (log_var, c) = (q[gp.var], if gp.noisy { self.noise(q) } else { 0.0 });
+            let (log_var, c) = (q[gp.var], if gp.noisy { self.noise(q).0 } else { 0.0 });
             for (j, q) in q[gp.theta.clone()].iter_mut().enumerate() {
                 let law = gp.law(j, log_var, c);
                 log_det += law.sd.ln();
@@ -137,7 +148,7 @@ impl Coordinates {
 
     /// The coordinates of parameters.
     pub fn of(&self, q: &[f64]) -> Vec<f64> {
-        let (mut z, c) = (q.to_vec(), self.noise(q));
+        let (mut z, c) = (q.to_vec(), self.noise(q).0);
         for gp in &self.gps {
             for (j, z) in z[gp.theta.clone()].iter_mut().enumerate() {
                 let law = gp.law(j, q[gp.var], c);
@@ -149,7 +160,7 @@ impl Coordinates {
 
     /// Turn the gradient with respect to the parameters `q` into that with respect to the coordinates `z`.
     fn adjoint(&self, z: &[f64], q: &[f64], grad: &mut [f64]) {
-        let c = self.noise(q);
+        let (c, slope) = self.noise(q);
         for gp in self.gps.iter().rev() {
             let (mut by_var, mut by_noise) = (0.0, 0.0);
             for (j, at) in gp.theta.clone().enumerate() {
@@ -163,8 +174,7 @@ impl Coordinates {
             }
             grad[gp.var] += by_var;
             if gp.noisy {
-                let each = by_noise / self.constants.len().max(1) as f64;
-                self.constants.iter().for_each(|at| grad[*at] += each);
+                self.constants.iter().for_each(|at| grad[*at] += slope * by_noise);
             }
         }
     }

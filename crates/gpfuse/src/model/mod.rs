@@ -42,6 +42,7 @@ pub use method::Method;
 pub use posterior::{Invariant, Observed, Posterior};
 pub use prior::{BankPrior, CalibrationPrior, Prior, Priors};
 use shared::Shared;
+pub(crate) use shared::least_variance;
 pub use start::Starter;
 
 /// The bases of a model's GPs.

@@ -212,6 +212,25 @@ impl Posterior {
         }
     }
 
+    /// The mean share, over rows and experts, of the noise that stands for what the functions of a shared
+    /// mean leave out, at `q`; nothing where there is no such mean.
+    pub(crate) fn left_out_share(&mut self, q: &[f64]) -> Option<f64> {
+        self.model.common()?;
+        self.prepare(q);
+        let (mut sum, rows) = (0.0, self.rows());
+        for b in 0..self.data.rows.blocks() {
+            let (shared, passes, _) = self.split();
+            passes[0].block(shared, b);
+            let left = shared.cache.left_out(b)?;
+            for log_sd in &passes[0].scratch.experts.log_sd {
+                for r in 0..shared.data.rows.filled(b) {
+                    sum += shared.prepared.shared_var * left[r] * (-2.0 * log_sd[r]).exp();
+                }
+            }
+        }
+        Some(sum / (rows * self.model.experts()) as f64)
+    }
+
     /// Turn the parameters `q` into what [`Posterior::split`] shares.
     pub(super) fn prepare(&mut self, q: &[f64]) {
         self.model.prepare(self.level, q, &mut self.prepared);

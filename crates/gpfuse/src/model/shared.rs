@@ -21,6 +21,11 @@ use crate::math::{Lanes, ROWS, exp, fma, ln};
 /// The least noise, in units of the pilot's.
 const FLOOR: f64 = 0.1;
 
+/// The least variance of an expert's noise, where the log sds vary about `level`.
+pub(crate) fn least_variance(level: f64) -> f64 {
+    (FLOOR * level.exp()).powi(2)
+}
+
 /// How common mean and contrasts make the means of K experts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shared {
@@ -45,7 +50,7 @@ impl Shared {
             }
             mix[(i + 1) * contrasts + i] = -unit * count / norm;
         }
-        Shared { mix, experts, floor: (FLOOR * level.exp()).powi(2) }
+        Shared { mix, experts, floor: least_variance(level) }
     }
 
     /// The number of contrasts.

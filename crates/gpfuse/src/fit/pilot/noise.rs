@@ -52,12 +52,7 @@ impl Noise {
     }
 
     /// Find the noise of rows and a GP that has it, from one that is near.
-    pub(super) fn rounds(
-        &mut self,
-        gp: Gp,
-        rows: &Rows,
-        settings: &gp::Checked,
-    ) -> Result<Gp> {
+    pub(super) fn rounds(&mut self, gp: Gp, rows: &Rows, settings: &gp::Checked) -> Result<Gp> {
         let functions = self.basis.at(rows).0;
         let mut gp = gp;
         for _ in 0..ROUNDS {
@@ -81,8 +76,7 @@ impl Noise {
     ) -> Result<Gp> {
         // In units of the level, which the climb begins at.
         let unit = (2.0 * self.basis.level()).exp();
-        let relative: Vec<f64> =
-            (0..y.len()).map(|r| self.variance(functions, r) / unit).collect();
+        let relative: Vec<f64> = (0..y.len()).map(|r| self.variance(functions, r) / unit).collect();
         let hyper = gp::Hyper { noise: unit, ..near.hyper().clone() };
         gp::refine(x, near.inputs(), y, &relative, &hyper, settings)
     }
@@ -121,20 +115,24 @@ impl Noise {
             c * (1.0 + information[j] * var) / var
         };
         let slope = self.coefs.iter().enumerate().map(slope).collect();
-        Knowledge { var: LOG_SD_VAR, information, slope }
+        Knowledge { var: LOG_SD_VAR, information, slope, own: 1.0 }
     }
 }
 
-/// Functions made orthogonal on rows with weights, and what is known about their coefficients:
-/// d and `F'Wy`.
+/// Functions made orthogonal on rows with noise of these variances, to which what they leave out and a floor
+/// are added, and what is known about their coefficients: d and `F'Wy`.
 pub(super) fn orthogonal(
     fine: Eigen,
     rows: &Rows,
-    weight: impl Fn(usize, f64) -> f64,
+    noise: &[f64],
+    floor: f64,
     target: &[f64],
 ) -> Result<(Eigen, Knowledge)> {
     let (phi, left) = fine.at(rows);
-    let weight: Vec<f64> = left.iter().enumerate().map(|(r, left)| weight(r, *left)).collect();
+    let each = noise.iter().zip(&left);
+    let weight: Vec<f64> = each.map(|(noise, left)| 1.0 / (noise + left + floor)).collect();
+    let own =
+        noise.iter().zip(&weight).map(|(noise, w)| noise * w).sum::<f64>() / noise.len() as f64;
     if !weight.iter().all(|w| w.is_finite()) {
         return Err(Error::Data("the noise of a row is 0: look at the scale of the target".into()));
     }
@@ -145,5 +143,5 @@ pub(super) fn orthogonal(
         (0..target.len()).map(|r| weight[r] * at(r) * target[r]).sum()
     };
     let slope = (0..information.len()).map(slope).collect();
-    Ok((fine, Knowledge { var: 1.0, information, slope }))
+    Ok((fine, Knowledge { var: 1.0, information, slope, own }))
 }
