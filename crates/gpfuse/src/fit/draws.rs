@@ -62,7 +62,7 @@ fn piloted(
         let q = model.prior_draw(&mut *normal);
         if from_pilot { coordinates.start(q, normal) } else { coordinates.of(&q) }
     };
-    let straight = if from_pilot { sampler.starting(Start::Prior) } else { sampler.clone() };
+    let straight = if from_pilot { sampler.starting_there() } else { sampler.clone() };
     let natural = |draws: &Draws| {
         let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
         draws.mapped(model.dim(), sampler.threads, |_| parameters)

@@ -106,9 +106,9 @@ settings! {
 pub struct Checked(Settings);
 
 impl Checked {
-    /// The same with chains that start otherwise.
-    pub(crate) fn starting(&self, start: Start) -> Checked {
-        Checked(Settings { start, ..self.0.clone() })
+    /// The same with chains that each have one start, which is taken as it is.
+    pub(crate) fn starting_there(&self) -> Checked {
+        Checked(Settings { start: Start::Prior, candidates: 1, ..self.0.clone() })
     }
 
     /// The same with this mean acceptance, where none was asked for.

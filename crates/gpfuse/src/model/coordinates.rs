@@ -12,7 +12,10 @@
 //! v is 1; for the coefficients of log sds, about which rows say `2 d_j` (the Fisher information), c is 0.
 //! Part of the noise does not follow the log sds: what functions leave out, and the floor. With o the share
 //! of the rest in the pilot's noise and k the constant of the log sds about the pilot's,
-//! `e^(2c) = o e^(2k) + 1 - o`, whose derivative is `dc/dk = o e^(2 (k - c))`.
+//! `e^(2c) = o e^(2k) + 1 - o`, whose derivative is `dc/dk = o e^(2 (k - c))`. Of several experts in a mixture k is
+//! the mean over them. In a product with free weights, whose constants `u_k` scale its precision,
+//! `e^(-2k) = sum_k e^(u_k - 2 l_k) / K`, with derivatives `p_k` for `l_k` and `-p_k / 2` for `u_k`, p the shares of
+//! the terms.
 //!
 //! The density of z is that of theta times `prod_j a_j`. With `w_j = 1 - a_j^2` and g_j the derivative with
 //! respect to theta_j, the derivatives of the log density are `d z_j = g_j a_j`,
@@ -22,7 +25,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Model, Posterior, Role};
+use super::layout::Bank;
+use super::{Gate, Model, Posterior, Role};
+use crate::pool::Pool;
 use crate::basis::eigen::Information;
 use crate::infer::{Density, DensityError};
 
@@ -46,6 +51,8 @@ pub struct Coordinates {
     gps: Vec<Gp>,
     /// Where the constants of the log sds are in the parameter vector.
     constants: Vec<usize>,
+    /// Where those of the gates are, in a product with free weights.
+    gates: Vec<usize>,
     /// What the pilot takes them for.
     usual: f64,
     /// The share of the noise that follows them.
@@ -119,24 +126,48 @@ impl Coordinates {
             }
         }
         let usual = gps.first().map_or(0.0, |gp| gp.law(0, 0.0, 0.0).mean);
-        Coordinates { gps, constants, usual, own: common.own }
+        let product = model.pool() == Pool::LogLinear && model.gate() == Gate::Free;
+        let places = |bank: &Bank| {
+            let theta = bank.offset + bank.count * (1 + bank.lengthscales);
+            (0..bank.count).map(|k| theta + k * bank.features).collect()
+        };
+        let free = model.layout().bank(Role::Gate).filter(|_| product);
+        Coordinates { gps, constants, gates: free.map_or(Vec::new(), places), usual, own: common.own }
     }
 
-    /// The log of the noise in units of the pilot's, at parameters, and its derivative with respect to each
-    /// constant of the log sds.
-    fn noise(&self, q: &[f64]) -> (f64, f64) {
+    /// The log of the noise in units of the pilot's, at parameters; `each` is called with the places of the
+    /// parameters that it depends on and its derivatives with respect to them.
+    fn noise(&self, q: &[f64], mut each: impl FnMut(usize, f64)) -> f64 {
         let count = self.constants.len().max(1) as f64;
-        let k = self.constants.iter().map(|at| q[*at] - self.usual).sum::<f64>() / count;
-        let grown = self.own * (2.0 * k).exp();
-        let square = grown + 1.0 - self.own;
-        (0.5 * square.ln(), grown / square / count)
+        let own = |k: f64| {
+            let grown = self.own * (2.0 * k).exp();
+            let square = grown + 1.0 - self.own;
+            (0.5 * square.ln(), grown / square)
+        };
+        if self.gates.is_empty() {
+            let k = self.constants.iter().map(|at| q[*at] - self.usual).sum::<f64>() / count;
+            let (c, slope) = own(k);
+            self.constants.iter().for_each(|at| each(*at, slope / count));
+            return c;
+        }
+        let pairs = || self.constants.iter().zip(&self.gates);
+        let term = |(l, u): (&usize, &usize)| q[*u] - 2.0 * (q[*l] - self.usual);
+        let top = pairs().map(term).fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = pairs().map(|pair| (term(pair) - top).exp()).sum();
+        let (c, slope) = own(-0.5 * (top + (sum / count).ln()));
+        for (l, u) in pairs() {
+            let share = slope * (term((l, u)) - top).exp() / sum;
+            each(*l, share);
+            each(*u, -0.5 * share);
+        }
+        c
     }
 
     /// Turn coordinates into parameters, in place; the log of the determinant.
     fn apply(&self, q: &mut [f64]) -> f64 {
         let mut log_det = 0.0;
         for gp in &self.gps {
-            let (log_var, c) = (q[gp.var], if gp.noisy { self.noise(q).0 } else { 0.0 });
+            let (log_var, c) = (q[gp.var], if gp.noisy { self.noise(q, |_, _| {}) } else { 0.0 });
             for (j, q) in q[gp.theta.clone()].iter_mut().enumerate() {
                 let law = gp.law(j, log_var, c);
                 log_det += law.sd.ln();
@@ -148,7 +179,7 @@ impl Coordinates {
 
     /// The coordinates of parameters.
     pub fn of(&self, q: &[f64]) -> Vec<f64> {
-        let (mut z, c) = (q.to_vec(), self.noise(q).0);
+        let (mut z, c) = (q.to_vec(), self.noise(q, |_, _| {}));
         for gp in &self.gps {
             for (j, z) in z[gp.theta.clone()].iter_mut().enumerate() {
                 let law = gp.law(j, q[gp.var], c);
@@ -160,7 +191,8 @@ impl Coordinates {
 
     /// Turn the gradient with respect to the parameters `q` into that with respect to the coordinates `z`.
     fn adjoint(&self, z: &[f64], q: &[f64], grad: &mut [f64]) {
-        let (c, slope) = self.noise(q);
+        let mut slopes = Vec::new();
+        let c = self.noise(q, |at, slope| slopes.push((at, slope)));
         for gp in self.gps.iter().rev() {
             let (mut by_var, mut by_noise) = (0.0, 0.0);
             for (j, at) in gp.theta.clone().enumerate() {
@@ -174,7 +206,7 @@ impl Coordinates {
             }
             grad[gp.var] += by_var;
             if gp.noisy {
-                self.constants.iter().for_each(|at| grad[*at] += slope * by_noise);
+                slopes.iter().for_each(|(at, slope)| grad[*at] += slope * by_noise);
             }
         }
     }
