@@ -107,7 +107,8 @@ impl<'a> Bars<'a> {
 
     /// The line of the phase.
     fn line(&self) -> &ProgressBar {
-        self.phase.get_or_init(|| bar(&self.all, 0, &format!("{{spinner}} {}: {{msg}}", self.title)))
+        self.phase
+            .get_or_init(|| bar(&self.all, 0, &format!("{{spinner}} {}: {{msg}}", self.title)))
     }
 
     /// Take the bars off the screen.
@@ -221,7 +222,10 @@ mod tests {
         let words = "about 12 s: 4 chains x (500 + 500 to 4000) draws of 612 parameters";
         assert_eq!(foretold(&forecast), words);
         let fixed = Forecast { most_draws: 500, seconds: 600.0, ..forecast };
-        assert_eq!(foretold(&fixed), "about 10 min: 4 chains x (500 + 500) draws of 612 parameters");
+        assert_eq!(
+            foretold(&fixed),
+            "about 10 min: 4 chains x (500 + 500) draws of 612 parameters"
+        );
     }
 
     /// With the bar and four figures of everything, a line has 80 columns.

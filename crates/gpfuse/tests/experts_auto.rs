@@ -53,8 +53,9 @@ fn fitted(data: &Data, method: Method, monitor: &dyn Monitor) -> Fitted {
     fit_with(data, &settings, monitor).unwrap()
 }
 
-/// How often each number is chosen, for the rates of false failures below: `cargo test --release
-/// --test experts_auto -- --ignored --nocapture`.
+/// What is chosen for other seeds, for the rates of false failures below: `cargo test --release --test
+/// experts_auto -- --ignored --nocapture`. A product has one mode everywhere, so that no number of experts
+/// is right for it on two branches.
 #[test]
 #[ignore = "a study of many seeds"]
 fn choices() {
@@ -62,12 +63,19 @@ fn choices() {
         for (name, data) in [("branches", branches(seed)), ("smooth", smooth(seed))] {
             for method in [Method::Mogpe, Method::Pogpe] {
                 let chosen = fitted(&data, method, &infer::Quiet).chosen.unwrap();
-                println!("{name} {method} seed {seed}: {}", chosen.experts);
+                let each = chosen.tried.iter().map(|t| {
+                    let sums = [t.behind, t.behind_se.unwrap_or(0.0)].map(|v| v * ROWS as f64);
+                    format!("{:.1} ({:.1})", sums[0], sums[1])
+                });
+                let each = each.collect::<Vec<String>>().join(", ");
+                println!("{name} {method} seed {seed}: {}; nats behind: {each}", chosen.experts);
             }
         }
     }
 }
 
+/// By `choices`, mogpe takes exactly two experts for each of the seeds 0 to 7, and one is behind by 178 nats
+/// with an error below 10: other seeds are not expected to fail.
 #[test]
 fn two_branches_need_two_experts() {
     let heard = Heard::default();
@@ -90,9 +98,14 @@ fn two_branches_need_two_experts() {
     assert_eq!(parameters, fitted.model.dim());
 }
 
+/// By `choices`, of the seeds 0 to 7 mogpe takes one expert for all, and pogpe for all but seed 1, where three
+/// are ahead by 0.9 nats in all with an error of 0.7: about one seed in eight would fail for pogpe. Seed 5 is
+/// one of the others.
 #[test]
 fn one_smooth_function_needs_one() {
-    let fitted = fitted(&smooth(1), Method::Pogpe, &infer::Quiet);
+    let mixture = fitted(&smooth(1), Method::Mogpe, &infer::Quiet).chosen.unwrap();
+    assert_eq!(mixture.experts, 1, "{mixture:?}");
+    let fitted = fitted(&smooth(5), Method::Pogpe, &infer::Quiet);
     let chosen = fitted.chosen.unwrap();
     assert_eq!((chosen.experts, chosen.method), (1, Method::Pogpe), "{chosen:?}");
     // One expert has no gate.

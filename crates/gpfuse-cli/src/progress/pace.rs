@@ -44,7 +44,14 @@ impl Pace {
     }
 
     /// A chain has made `done` draws of `total`.
-    pub(super) fn hear(&mut self, chain: usize, done: usize, total: usize, warming_up: bool, now: f64) {
+    pub(super) fn hear(
+        &mut self,
+        chain: usize,
+        done: usize,
+        total: usize,
+        warming_up: bool,
+        now: f64,
+    ) {
         let Some(place) = self.0.get_mut(chain) else { return };
         let new = Place { done, total, begun: (now, done), drawing: None, now };
         // A chain that begins anew is another one.

@@ -22,7 +22,6 @@ pub use prediction::Prediction;
 pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 
-use pilot::Ground;
 use crate::data::Data;
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
 use crate::infer::{Monitor, Phase, Quiet};
@@ -30,6 +29,7 @@ use crate::model::{Method, Observed, Posterior};
 use crate::scale::Scaler;
 use crate::settings::Message;
 use crate::{Error, Result};
+use pilot::Ground;
 
 /// Fit a method to rows with known targets. `bhs` and `pbhs` learn weights for the experts made
 /// elsewhere that come with the rows; where none come, they train experts on some of the rows and
@@ -143,7 +143,18 @@ fn infer(
         diagnostics.warnings.push(Message::new(words).advise("draws", 500));
     }
     let (settings, data, kept) = ((**settings).clone(), Arc::new(data), Kept::with(log_lik));
-    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, chosen: None, kept })
+    Ok(Fitted {
+        settings,
+        scaler,
+        model,
+        draws,
+        diagnostics,
+        experts,
+        rows,
+        data,
+        chosen: None,
+        kept,
+    })
 }
 
 /// A target without spread and more experts than rows have no posterior worth having.

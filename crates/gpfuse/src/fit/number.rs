@@ -121,7 +121,8 @@ pub(super) fn choose(
         let coordinates = ground.coordinates(&model).map(Arc::new);
         let draws = draws_in(&posterior, coordinates, &settings, &Muted(monitor))?;
         if draws.interrupted() || monitor.cancelled() {
-            let problem = "stopped before the number of experts was chosen: there are no draws to keep";
+            let problem =
+                "stopped before the number of experts was chosen: there are no draws to keep";
             return Err(Error::Sampling(problem.into()));
         }
         found.push(score(&posterior, &draws, &rows, scale, &settings)?);

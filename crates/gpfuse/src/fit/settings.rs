@@ -4,13 +4,13 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use super::pilot::{Ground, assumed};
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
 use crate::experts::{self, Assignment};
 use crate::infer;
 use crate::kernel::Kernel;
-use super::pilot::{Ground, assumed};
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
 use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
@@ -56,7 +56,7 @@ settings! {
         /// or het (one GP with a GP for its noise). Experts trained first, then weights on other
         /// rows: bhs (mixture) or pbhs (product).
         method: Method = Method::Pogpe, common(Experts);
-        /// Number of experts, or auto. With auto, mogpe and pogpe try some numbers in short runs and take
+        /// Number of experts or auto, for which mogpe and pogpe try some numbers in short runs and take
         /// the smallest that predicts rows left out as well as the best; het has one.
         experts: usize = 3,
             common(Experts).value("K").from(1.0, 1000.0).form(Form::Count)
@@ -176,7 +176,8 @@ impl FitSettings {
     fn refuse_choice(&self) -> Result<()> {
         let stacked = matches!(self.method, Method::Bhs | Method::Pbhs);
         if self.choose_experts && stacked {
-            let problem = format!("auto is for mogpe and pogpe, not {}: give a number", self.method);
+            let problem =
+                format!("auto is for mogpe and pogpe, not {}: give a number", self.method);
             return Err(Error::setting("experts", problem));
         }
         if self.chooses_experts() && self.sampler.sampler == infer::Sampler::Map {
@@ -196,7 +197,10 @@ impl FitSettings {
         if !self.choose_experts {
             return Ok(());
         }
-        Err(Error::setting("experts", format!("auto is for one fit, not for {what}: give a number")))
+        Err(Error::setting(
+            "experts",
+            format!("auto is for one fit, not for {what}: give a number"),
+        ))
     }
 
     /// Check every value; the first bad one is the error.

@@ -214,7 +214,7 @@ impl Density for Piloted {
 
     fn usual_steps(&self) -> f64 {
         // In these coordinates the posterior is nearly standard normal.
-        15.0
+        31.0
     }
 
     fn logp(&mut self, z: &[f64], grad: &mut [f64]) -> Result<f64, DensityError> {

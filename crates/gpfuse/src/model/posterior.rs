@@ -305,7 +305,7 @@ impl Density for Posterior {
     fn usual_steps(&self) -> f64 {
         match self.model.basis() {
             super::Basis::Eigen(_) => 31.0,
-            super::Basis::Hilbert(_) => 63.0,
+            super::Basis::Hilbert(_) => 47.0,
             super::Basis::Rff(_) => 255.0,
         }
     }

@@ -41,7 +41,10 @@ pub(super) fn choice(found: &ExpertChoice) -> Section {
     };
     let rows = found.tried.iter().map(row).collect();
     let caption = format!("Numbers of experts, each scored on {} training rows", found.rows);
-    Section::new("experts", "How many experts")
-        .with(Block::text(words))
-        .with(Block::Table(Table { caption, long: false, columns, rows }))
+    Section::new("experts", "How many experts").with(Block::text(words)).with(Block::Table(Table {
+        caption,
+        long: false,
+        columns,
+        rows,
+    }))
 }
