@@ -33,7 +33,7 @@ class MoGPE(Joint):
     {settings}
     """
 
-    experts: int = 3
+    experts: int | str = 3
 
     _method: ClassVar[str] = "mogpe"
 
@@ -53,7 +53,7 @@ class PoGPE(Joint):
     {settings}
     """
 
-    experts: int = 3
+    experts: int | str = 3
     normalise: bool = False
     density: str = "auto"
 

@@ -20,6 +20,7 @@ _OTHERWISE = {"method", "seed", "threads", "no_scale"}
 
 _KINDS = {
     "whole": "int",
+    "count": 'int or "auto"',
     "number": "float",
     "flag": "bool",
     "input": "int or str",

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use gpfuse::diagnose::{ChainWeights, Diagnostics};
+use gpfuse::fit::ExpertChoice;
 use gpfuse::metrics::{LEVELS, Score, Scores};
 use gpfuse::settings::{Message, Style};
 pub(crate) use gpfuse_report::page::number::count;
@@ -130,6 +131,26 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
         100.0 * d.saturated
     ));
     out.extend(d.combined.iter().flat_map(chains));
+    out
+}
+
+/// How the number of experts was chosen, as a table and in words, with an empty line after.
+pub(crate) fn chosen(choice: &ExpertChoice) -> Vec<String> {
+    let head = ["experts", "log density", "its error", "below best", "its error", "k-hat > 0.7"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for tried in &choice.tried {
+        let best = tried.behind_se.is_none();
+        rows.push(vec![
+            tried.experts.to_string(),
+            number(tried.elpd, 3),
+            error(tried.se),
+            if best { "-".into() } else { supported(tried.behind, tried.behind_se) },
+            error(tried.behind_se),
+            format!("{:.0} %", 100.0 * tried.bad),
+        ]);
+    }
+    let mut out = table(&rows);
+    out.extend([choice.words(), String::new()]);
     out
 }
 

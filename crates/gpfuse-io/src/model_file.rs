@@ -212,6 +212,9 @@ fn own_group(fitted: &Fitted) -> serde_json::Result<Group> {
         var("target_shift", &[], Data::F64(vec![scaler.target.shift])),
         var("target_scale", &[], Data::F64(vec![scaler.target.scale])),
     ];
+    if let Some(chosen) = &fitted.chosen {
+        vars.push(text("chosen", serde_json::to_string(chosen)?));
+    }
     bases::write(model, &mut dims, &mut vars);
     experts::write(fitted, &mut dims, &mut vars);
     Ok(group("gpfuse", &dims, vars))
@@ -292,6 +295,11 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
     settings.clone().check().map_err(|e| format!("`gpfuse/settings`: {e}"))?;
     let diagnostics =
         serde_json::from_str(group.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
+    // Only where the number of experts was chosen.
+    let chosen = match group.0.vars.iter().any(|v| v.name == "chosen") {
+        true => serde_json::from_str(group.text("chosen")?).map_err(|e| json("chosen", e))?,
+        false => None,
+    };
     let inputs = group.texts("input")?.to_vec();
     let pairs = group.numbers("input_shift")?.iter().zip(group.numbers("input_scale")?);
     let scaler = Scaler {
@@ -317,7 +325,7 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
         return Err("its training rows do not fit their numbers".into());
     }
     let (model, kept) = (Arc::new(model), Kept::default());
-    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, kept })
+    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, chosen, kept })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::infer::{ChainProgress, Keeper, Monitor};
+use crate::infer::{ChainProgress, Forecast, Keeper, Monitor, Phase};
 use crate::{Error, Result};
 
 /// How a run of many jobs ended.
@@ -22,6 +22,14 @@ pub(crate) struct Linked<'a> {
 }
 
 impl Monitor for Linked<'_> {
+    fn phase(&self, phase: Phase) {
+        self.monitor.phase(phase);
+    }
+
+    fn expect(&self, forecast: &Forecast) {
+        self.monitor.expect(forecast);
+    }
+
     fn start(&self, done: usize, total: usize) {
         self.monitor.start(done, total);
     }

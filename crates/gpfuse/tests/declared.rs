@@ -64,7 +64,8 @@ fn bounds_are_those_of_the_declaration() {
             Bounds::None => continue,
             Bounds::From(_, high) | Bounds::Between(_, high) | Bounds::Above(_, high) => high + 1.0,
         };
-        let value = if setting.form == Form::Whole { json!(beyond as u64) } else { json!(beyond) };
+        let whole = matches!(setting.form, Form::Whole | Form::Count);
+        let value = if whole { json!(beyond as u64) } else { json!(beyond) };
         let found = given(json!({ "partition": "random", "method": "bhs" }));
         let mut found = found.settle(&FitSettings::default(), &inputs(1)).unwrap().settings;
         let mut written = serde_json::to_value(&found).unwrap();

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use gpfuse::calibrate;
 use gpfuse::fit::FitSettings;
-use gpfuse::settings::{Form, Given, Group, Setting, Style, all};
+use gpfuse::settings::{AUTO, Form, Given, Group, Setting, Style, all};
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
@@ -128,6 +128,7 @@ fn flag(setting: &'static Setting, defaults: &serde_json::Value) -> Option<Arg> 
     };
     Some(match setting.form {
         Form::Whole => arg.value_parser(value_parser!(u64)),
+        Form::Count => arg.value_parser(count),
         Form::Number => arg.value_parser(value_parser!(f64)),
         Form::Choice(names) => arg.value_parser(PossibleValuesParser::new(names)),
         Form::Input | Form::Frequencies => arg,
@@ -140,10 +141,25 @@ fn flag(setting: &'static Setting, defaults: &serde_json::Value) -> Option<Arg> 
     })
 }
 
+/// A whole number, or auto.
+fn count(text: &str) -> Result<serde_json::Value, String> {
+    match text {
+        AUTO => Ok(AUTO.into()),
+        number => match number.parse::<u64>() {
+            Ok(number) => Ok(number.into()),
+            Err(e) => Err(format!("{e}: use a whole number or {AUTO}")),
+        },
+    }
+}
+
 /// What was typed for a setting.
 fn take(setting: &'static Setting, matches: &ArgMatches, given: &mut Given) {
     let name = setting.name;
     match setting.form {
+        Form::Count => {
+            let value = matches.get_one::<serde_json::Value>(name);
+            value.into_iter().for_each(|v| given.set(name, v.clone()));
+        }
         Form::Whole => matches.get_one::<u64>(name).into_iter().for_each(|v| given.set(name, *v)),
         Form::Number => {
             matches.get_one::<f64>(name).into_iter().for_each(|v| given.set_number(name, *v));

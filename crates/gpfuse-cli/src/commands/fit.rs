@@ -116,6 +116,7 @@ fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> an
             "rows": n,
             "seconds": seconds,
             "settings": fitted.settings,
+            "chosen": fitted.chosen,
             "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }));
     }
@@ -126,6 +127,7 @@ fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> an
         stacking(fitted, n),
         print::count(fitted.inputs().len(), "input"),
     )];
+    lines.extend(fitted.chosen.iter().flat_map(print::chosen));
     lines.extend(print::diagnostics(&fitted.diagnostics));
     lines.push(format!("wrote `{}`", out.display()));
     print::lines(&lines)

@@ -23,6 +23,7 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
             "settings": fitted.settings,
             "scaler": fitted.scaler,
             "basis": fitted.model.basis(),
+            "chosen": fitted.chosen,
             "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }))?;
     } else {
@@ -60,6 +61,7 @@ fn describe(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
         String::new(),
     ];
     out.extend(experts(fitted));
+    out.extend(fitted.chosen.iter().flat_map(print::chosen));
     out.extend(print::table(&hyperparameters(fitted)));
     out.push(String::new());
     out.extend(approximation(fitted)?);

@@ -82,6 +82,7 @@ impl Settings {
         self.fit.sampler.draws = Some(self.fit.sampler.first_draws());
         within("n", self.rows, 1, 10_000)?;
         within("thin", self.thin, 1, 1_000_000)?;
+        self.fit.refuse_auto_experts("a calibration")?;
         let fit = self.fit.clone().check()?;
         if i64::try_from(self.fit.sampler.seed).is_err() {
             let problem =

@@ -70,6 +70,7 @@ pub fn compare(
         let problem = format!("`{}` stands twice: take one out", contestants[i]);
         return Err(Error::setting("methods", problem));
     }
+    settings.refuse_auto_experts("a comparison")?;
     let settings = settings.clone().check()?;
     let mut field = Field::new(train, test, &settings)?;
     if contestants.iter().any(|c| c.needs_experts()) {

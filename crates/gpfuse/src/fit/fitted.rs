@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::{FitSettings, Prediction, stacking};
+use super::{ExpertChoice, FitSettings, Prediction, stacking};
 use crate::data::Data;
 use crate::diagnose::{Diagnostics, log_likelihoods};
 use crate::experts::Expert;
@@ -35,6 +35,8 @@ pub struct Fitted {
     /// These rows: all rows of the fit where the experts are learned with the weights, and else
     /// those that the weights were learned from.
     pub data: Arc<Data>,
+    /// How the number of experts was chosen, if it was.
+    pub chosen: Option<ExpertChoice>,
     /// What was computed from the above, and is not computed again.
     pub kept: Kept,
 }

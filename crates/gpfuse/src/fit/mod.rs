@@ -5,6 +5,7 @@ mod domain;
 mod draws;
 mod fitted;
 mod hyperparameters;
+mod number;
 mod pilot;
 mod prediction;
 mod settings;
@@ -16,13 +17,14 @@ use std::sync::Arc;
 pub use draws::draws;
 use draws::draws_in;
 pub use fitted::{Experts, Fitted, Kept, Located};
+pub use number::{ExpertChoice, Tried};
 pub use prediction::Prediction;
 pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 
 use crate::data::Data;
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
-use crate::infer::{Monitor, Quiet};
+use crate::infer::{Monitor, Phase, Quiet};
 use crate::model::{Method, Observed, Posterior};
 use crate::scale::Scaler;
 use crate::settings::Message;
@@ -58,10 +60,20 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
     let Scaled { x, y, scaler } = Scaled::new(data, &settings)?;
     let inputs = data.inputs().len();
     let observed = Observed::new(&x, inputs, &y)?;
+    if settings.pilots(inputs) {
+        monitor.phase(Phase::Pilot);
+    }
     let ground = settings.ground(&x, &y, &x, inputs)?;
     let rows = (0..data.len()).collect();
     let about = About { data: data.clone(), experts: Experts::Learned, rows, scaler };
-    infer(observed, ground, about, &settings, monitor)
+    if !settings.chooses_experts() {
+        return infer(observed, ground, about, &settings, monitor);
+    }
+    let scale = about.scaler.target.scale;
+    let chosen = number::choose(&observed, &ground, scale, &settings, monitor)?;
+    let settings = number::with(&settings, chosen.experts)?;
+    let fitted = infer(observed, ground, about, &settings, monitor)?;
+    Ok(Fitted { chosen: Some(chosen), ..fitted })
 }
 
 /// Rows on the model's scale.
@@ -107,6 +119,7 @@ fn infer(
     let posterior = Posterior::new(model.clone(), Arc::new(observed))?;
     let coordinates = ground.coordinates(&model).map(Arc::new);
     let draws = draws_in(&posterior, coordinates, settings, monitor)?;
+    monitor.phase(Phase::Judging);
     // Whoever stopped a run wants the draws at once, and weighing the chains takes a pass over all rows.
     let how = if draws.interrupted() { Combine::Equal } else { settings.combine };
     let (threads, scale) = (settings.sampler.threads, scaler.target.scale);
@@ -131,7 +144,18 @@ fn infer(
         diagnostics.warnings.push(Message::new(words).advise("draws", 500));
     }
     let (settings, data, kept) = ((**settings).clone(), Arc::new(data), Kept::with(log_lik));
-    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, kept })
+    Ok(Fitted {
+        settings,
+        scaler,
+        model,
+        draws,
+        diagnostics,
+        experts,
+        rows,
+        data,
+        chosen: None,
+        kept,
+    })
 }
 
 /// A target without spread and more experts than rows have no posterior worth having.
@@ -145,6 +169,7 @@ fn refuse_degenerate(y: &[f64], settings: &CheckedFit) -> Result<()> {
     }
     if settings.method.learns_experts()
         && settings.method != Method::Het
+        && !settings.choose_experts
         && settings.experts > y.len()
     {
         let (k, n) = (settings.experts, y.len());

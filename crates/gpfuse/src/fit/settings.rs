@@ -14,7 +14,7 @@ use crate::kernel::Kernel;
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
 use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
-use crate::settings::{Bounds, Only, common, rare, settings};
+use crate::settings::{Bounds, Form, Only, common, rare, settings};
 use crate::{Error, Result};
 
 /// The methods that have a number of experts.
@@ -56,9 +56,15 @@ settings! {
         /// or het (one GP with a GP for its noise). Experts trained first, then weights on other
         /// rows: bhs (mixture) or pbhs (product).
         method: Method = Method::Pogpe, common(Experts);
-        /// Number of experts; het has one.
+        /// Number of experts or auto, for which mogpe and pogpe try some numbers in short runs and take
+        /// the smallest that predicts rows left out as well as the best; het has one.
         experts: usize = 3,
-            common(Experts).value("K").from(1.0, 1000.0).only(Only::Methods(SEVERAL));
+            common(Experts).value("K").from(1.0, 1000.0).form(Form::Count)
+                .only(Only::Methods(SEVERAL));
+        /// Whether the number of experts is chosen from the data, for mogpe and pogpe: what front ends
+        /// call auto experts.
+        [serde(skip_serializing_if = "std::ops::Not::not")]
+        choose_experts: bool = false;
         /// How the experts of bhs and pbhs are made.
         expert: experts::Settings = experts::Settings::default();
         /// The paper's pbhs, without what makes it robust: a noise floor, scales of the experts,
@@ -165,9 +171,42 @@ impl FitSettings {
         Ok(())
     }
 
+    /// Refuse to choose the number of experts where it is not free, or where there would be no draws to
+    /// choose by.
+    fn refuse_choice(&self) -> Result<()> {
+        let stacked = matches!(self.method, Method::Bhs | Method::Pbhs);
+        if self.choose_experts && stacked {
+            let problem =
+                format!("auto is for mogpe and pogpe, not {}: give a number", self.method);
+            return Err(Error::setting("experts", problem));
+        }
+        if self.chooses_experts() && self.sampler.sampler == infer::Sampler::Map {
+            let problem = "auto chooses by draws, and map makes none: give a number";
+            return Err(Error::setting("experts", problem));
+        }
+        Ok(())
+    }
+
+    /// Whether a fit chooses its number of experts; het has one whatever is asked for.
+    pub(crate) fn chooses_experts(&self) -> bool {
+        self.choose_experts && matches!(self.method, Method::Mogpe | Method::Pogpe)
+    }
+
+    /// Refuse to choose the number of experts in what makes many fits with one number.
+    pub(crate) fn refuse_auto_experts(&self, what: &str) -> Result<()> {
+        if !self.choose_experts {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "experts",
+            format!("auto is for one fit, not for {what}: give a number"),
+        ))
+    }
+
     /// Check every value; the first bad one is the error.
     pub fn check(self) -> Result<CheckedFit> {
         self.within_bounds()?;
+        self.refuse_choice()?;
         if self.method == Method::Bhs && self.experts == 1 {
             let problem = "one expert has no weights to learn: use it as it is, or pbhs, which \
                            learns its scale and a noise floor";
@@ -239,6 +278,11 @@ impl CheckedFit {
             BasisChoice::Auto => BasisChoice::Eigen,
             choice => choice,
         }
+    }
+
+    /// Whether a pilot GP is fitted for so many inputs.
+    pub(super) fn pilots(&self, inputs: usize) -> bool {
+        self.chosen_basis(inputs) == BasisChoice::Eigen
     }
 
     /// A basis that needs no target, for the region of the scaled inputs `x`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer};
 use crate::data::{Data, Predictions};
 use crate::experts;
-use crate::infer::Monitor;
+use crate::infer::{Monitor, Phase};
 use crate::model::{Given, Observed};
 use crate::scale::Affine;
 use crate::{Error, Result};
@@ -23,6 +23,7 @@ pub(super) fn train_and_stack(
         Some(assignment) => assignment.clone().fits(data.len(), settings.experts)?,
         None => settings.assign(&scaled.x, data.len())?,
     };
+    monitor.phase(Phase::Experts);
     Trained::new(data, scaled, assignment, settings)?.stack(settings, monitor)
 }
 
@@ -35,6 +36,9 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     if let Some(predictions) = data.predictions() {
         let predictions = scaled(predictions, scaler.target)?;
         observed = observed.with_given(predictions.mean(), predictions.sd())?;
+    }
+    if settings.pilots(inputs) {
+        monitor.phase(Phase::Pilot);
     }
     let ground = settings.ground(&x, &y, &x, inputs)?;
     let experts = Experts::Named(data.experts().to_vec());

@@ -7,7 +7,7 @@ use super::{About, CheckedFit, Experts, Fitted, Scaled, infer};
 use crate::Result;
 use crate::data::{Data, Predictions};
 use crate::experts::{self, Assignment, Expert};
-use crate::infer::Monitor;
+use crate::infer::{Monitor, Phase};
 use crate::model::Observed;
 use crate::scale::Scaler;
 
@@ -62,6 +62,9 @@ impl Trained {
     pub(crate) fn stack(&self, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
         refuse_joint(settings)?;
         let inputs = self.scaler.inputs.len();
+        if settings.pilots(inputs) {
+            monitor.phase(Phase::Pilot);
+        }
         let ground = settings.ground(&self.x, &self.y, &self.region, inputs)?;
         let about = About {
             data: self.data.clone(),

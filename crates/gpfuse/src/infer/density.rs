@@ -34,6 +34,12 @@ pub trait Density: Clone + Send + 'static {
         self
     }
 
+    /// Leapfrog steps that a draw of NUTS usually takes, to say how long a run will be: no result depends on
+    /// it.
+    fn usual_steps(&self) -> f64 {
+        31.0
+    }
+
     /// The log density at `q`; its gradient overwrites `grad`.
     fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> Result<f64, DensityError>;
 }

@@ -10,6 +10,7 @@
 mod chain;
 mod density;
 mod draws;
+mod forecast;
 mod keep;
 pub mod map;
 mod monitor;
@@ -22,9 +23,10 @@ pub mod transition;
 
 pub use density::{Density, DensityError};
 pub use draws::{ChainDraws, Draws, Stat};
+pub use forecast::Forecast;
 pub use keep::{Keeper, Nothing};
 pub(crate) use monitor::Muted;
-pub use monitor::{ChainProgress, Monitor, Quiet};
+pub use monitor::{ChainProgress, Monitor, Phase, Quiet};
 pub use settings::{Checked, FIRST_DRAWS, MOST_DRAWS, Metric, Sampler, Settings, Start};
 
 use crate::Result;
@@ -60,9 +62,12 @@ pub fn sample_while<D: Density + Sync>(
     monitor: &dyn Monitor,
     go_on: impl FnMut(&Draws) -> Result<bool>,
 ) -> Result<Draws> {
+    monitor.phase(Phase::Starts);
     let starts = start::find(density, prior, settings, monitor)?;
     if settings.sampler == Sampler::Map {
         return Ok(Draws::single(start::best(&starts)?));
     }
+    monitor.phase(Phase::Chains);
+    monitor.expect(&Forecast::new(density, &starts[0].q, settings));
     rounds::run(density, &starts, settings, monitor, go_on)
 }

@@ -1,6 +1,8 @@
 //! How a run is watched, stopped and kept.
 
-use super::{Keeper, Nothing};
+use std::fmt;
+
+use super::{Forecast, Keeper, Nothing};
 
 /// Where one chain is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,8 +23,45 @@ pub struct ChainProgress {
     pub steps: usize,
 }
 
+/// What a run is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// A pilot GP is fitted, from which the basis is made.
+    Pilot,
+    /// Experts are trained that weights are learned for.
+    Experts,
+    /// A short run with so many experts, to choose their number.
+    Trying(usize),
+    /// Starting points are looked for.
+    Starts,
+    /// The chains run.
+    Chains,
+    /// The chains are judged and weighed.
+    Judging,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Phase::Pilot => f.write_str("pilot GP"),
+            Phase::Experts => f.write_str("experts"),
+            Phase::Trying(1) => f.write_str("trying 1 expert"),
+            Phase::Trying(experts) => write!(f, "trying {experts} experts"),
+            Phase::Starts => f.write_str("starting points"),
+            Phase::Chains => f.write_str("chains"),
+            Phase::Judging => f.write_str("judging the chains"),
+        }
+    }
+}
+
 /// Watches a run; called from the threads that sample.
 pub trait Monitor: Sync {
+    /// A phase of the run begins.
+    fn phase(&self, _phase: Phase) {}
+
+    /// The chains are about to begin, and are expected to take so long.
+    fn expect(&self, _forecast: &Forecast) {}
+
     /// A start was improved: `done` of `total`.
     fn start(&self, _done: usize, _total: usize) {}
 

@@ -254,6 +254,11 @@ impl Density for Piloted {
         Piloted { posterior: self.posterior.with_threads(threads), ..self }
     }
 
+    fn usual_steps(&self) -> f64 {
+        // In these coordinates the posterior is nearly standard normal.
+        31.0
+    }
+
     fn logp(&mut self, z: &[f64], grad: &mut [f64]) -> Result<f64, DensityError> {
         self.q.copy_from_slice(z);
         let log_det = self.coordinates.apply(&mut self.q);

@@ -321,6 +321,14 @@ impl Density for Posterior {
         self
     }
 
+    fn usual_steps(&self) -> f64 {
+        match self.model.basis() {
+            super::Basis::Eigen(_) => 31.0,
+            super::Basis::Hilbert(_) => 47.0,
+            super::Basis::Rff(_) => 255.0,
+        }
+    }
+
     fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
         self.joint(q, &[], grad)
     }

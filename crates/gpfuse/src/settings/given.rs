@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Only, Setting, Style, all, find};
+use super::{AUTO, Only, Setting, Style, all, find};
 use crate::basis::hilbert;
 use crate::fit::{BasisChoice, FitSettings};
 use crate::model::{Method, Priors};
@@ -144,6 +144,8 @@ impl Given {
                     let problem = |e: serde_json::Error| Error::setting("priors", e.to_string());
                     serde_json::to_value(read.map_err(problem)?).map_err(|e| unwritable(&e))?
                 }
+                // A number of its own, which stands beside the one that is not used then.
+                "experts" if value == AUTO => continue,
                 "no_scale" => continue,
                 _ => value.clone(),
             };
@@ -159,6 +161,9 @@ impl Given {
             }
         }
         let mut settings: FitSettings = serde_json::from_value(all).map_err(|e| unwritable(&e))?;
+        if let Some(experts) = self.get("experts") {
+            settings.choose_experts = experts == AUTO;
+        }
         if !self.0.contains_key("threads") {
             settings.sampler.threads = base.sampler.threads;
         }
@@ -185,7 +190,8 @@ impl Given {
                 Only::Basis(of) => of == basis,
                 Only::Partition(of) => stacked && of == settings.expert.partition,
             };
-            if !works && setting.value_in(base) != setting.value_in(settings) {
+            let auto = setting.name == "experts" && settings.choose_experts;
+            if !works && (auto || setting.value_in(base) != setting.value_in(settings)) {
                 out.push(Unused { setting, method: settings.method, basis });
             }
         }
@@ -272,6 +278,7 @@ impl FitSettings {
                     let list = |l: &Vec<usize>| l.iter().map(name).collect::<Vec<_>>();
                     self.expert.inputs.iter().map(list).collect()
                 }
+                "experts" if self.choose_experts => AUTO.into(),
                 _ => setting.value_in(self),
             };
             let none = value.is_null() || value.as_array().is_some_and(Vec::is_empty);

@@ -45,6 +45,8 @@ pub enum Group {
 pub enum Form {
     /// A whole number, 0 or more.
     Whole,
+    /// A whole number, 1 or more, or auto.
+    Count,
     /// A number.
     Number,
     /// True or false.
@@ -62,6 +64,9 @@ pub enum Form {
     /// A fixed mean, or a learned one.
     Mean,
 }
+
+/// The word for a number that is chosen from the data.
+pub const AUTO: &str = "auto";
 
 /// Which numbers are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -271,6 +276,9 @@ impl Setting {
         let texts = |list: &Value| list.as_array().is_some_and(|all| !all.is_empty());
         match self.form {
             Form::Whole if !value.is_u64() => refuse("no whole number: use 0, 1, 2, ...".into()),
+            Form::Count if !(value.is_u64() || value == AUTO) => {
+                refuse("no whole number and not auto: use 1, 2, 3, ... or auto".into())
+            }
             Form::Number => match (value.as_f64(), value.as_str().map(str::parse::<f64>)) {
                 (Some(number), _) => self.bounds.check(self.name, number, &number.to_string()),
                 // Numbers that JSON cannot hold come as text.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use gpfuse::compare::{Audience, Contestant, Entry};
-use gpfuse::infer::{ChainProgress, Monitor};
+use gpfuse::infer::{ChainProgress, Forecast, Monitor, Phase};
 
 use crate::print;
 use crate::progress::{Bars, cancelled};
@@ -49,6 +49,14 @@ impl Audience for Watch {
 struct Watched(Bars<'static>);
 
 impl Monitor for Watched {
+    fn phase(&self, phase: Phase) {
+        self.0.phase(phase);
+    }
+
+    fn expect(&self, forecast: &Forecast) {
+        self.0.expect(forecast);
+    }
+
     fn start(&self, done: usize, total: usize) {
         self.0.start(done, total);
     }

@@ -1,5 +1,6 @@
 //! The page of a model.
 
+mod choice;
 mod convergence;
 mod parameters;
 mod scores;
@@ -33,6 +34,7 @@ pub fn page(model: &Model<'_>) -> Page {
     let mut album = Album::default();
     let mut sections = vec![summary::summary(model)];
     sections.extend(scores::scores(model));
+    sections.extend(model.fitted.chosen.as_ref().map(choice::choice));
     sections.push(figures(model, &mut album));
     sections.push(parameters::parameters(model.fitted));
     sections.push(convergence::convergence(model.fitted));
