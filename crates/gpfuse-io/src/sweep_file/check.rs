@@ -112,15 +112,15 @@ impl Study {
         }
         let sized = match self.basis.as_str() {
             "rff" | "hilbert" => true,
-            "exact" => false,
+            "eigen" => false,
             other => {
-                return Err(format!("`basis` is `{}`: use rff, hilbert or exact", show(other)));
+                return Err(format!("`basis` is `{}`: use rff, hilbert or eigen", show(other)));
             }
         };
         if sized == self.sizes.is_empty() {
             return Err(match sized {
                 true => format!("`sizes` is empty: say how large the {} basis is", self.basis),
-                false => "the exact basis has no `sizes`: leave them out".into(),
+                false => "the eigen basis has no `sizes`: leave them out".into(),
             });
         }
         let lists = [

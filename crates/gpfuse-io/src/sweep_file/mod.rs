@@ -137,9 +137,9 @@ pub struct Study {
     pub data: Vec<String>,
     /// Names of arms.
     pub arms: Vec<String>,
-    /// The basis: `rff`, `hilbert` or `exact`.
+    /// The basis: `rff`, `hilbert` or `eigen`.
     pub basis: String,
-    /// Frequencies (RFF) or functions per input (Hilbert); none for `exact`.
+    /// Frequencies (RFF) or functions per input (Hilbert); none for `eigen`.
     #[serde(default)]
     pub sizes: Vec<usize>,
     /// Numbers of experts; `het` has one whatever they are.
