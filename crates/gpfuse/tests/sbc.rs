@@ -224,7 +224,6 @@ fn bad_settings_are_refused() {
     };
     refused(&|s| s.thin = 0, "setting `thin`");
     refused(&|s| s.thin = 1000, "leaves 1 to rank among");
-    refused(&|s| s.fit.basis = BasisChoice::Exact, "use hilbert or rff");
     refused(&|s| s.fit.sampler.seed = u64::MAX, "setting `seed`");
     refused(&|s| s.rows = 0, "setting `n`");
     refused(&|s| s.fit.sampler.sampler = gpfuse::infer::Sampler::Map, "nuts or hmc");
