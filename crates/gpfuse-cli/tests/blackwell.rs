@@ -48,7 +48,7 @@ fn it_is_refused_where_the_model_does_not_allow_it() {
         place.refused("evaluate d.nc d.csv --rao-blackwell", 1, &parts);
     }
     let place = Place::new();
-    let exact = "--basis exact --warmup 20 --draws 10 --chains 2 --max-depth 3";
-    place.done(&format!("fit d.csv --target y --method het {exact}"));
+    let eigen = "--basis eigen --warmup 20 --draws 10 --chains 2 --max-depth 3";
+    place.done(&format!("fit d.csv --target y --method het {eigen}"));
     place.refused("evaluate d.nc d.csv --rao-blackwell", 1, &["the rff or hilbert basis"]);
 }

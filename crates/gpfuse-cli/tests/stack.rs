@@ -27,7 +27,7 @@ fn stack(place: &Place, flags: &str) {
 #[test]
 fn weights_go_to_the_better_expert_under_its_name() {
     let place = place();
-    for flags in ["--method bhs", "", "--plain", "--basis exact", "--basis rff"] {
+    for flags in ["--method bhs", "", "--plain", "--basis eigen", "--basis rff"] {
         let flags = if flags.contains("rff") { "--basis rff --frequencies 5" } else { flags };
         let small = if flags.contains("basis") {
             SMALL_FIT.replace("--size 8 ", "")

@@ -66,7 +66,7 @@ fn arm() -> impl Strategy<Value = Arm> {
 }
 
 fn study() -> impl Strategy<Value = Study> {
-    let basis = select(vec!["rff", "hilbert", "rff", "hilbert", "exact", "none"]);
+    let basis = select(vec!["rff", "hilbert", "rff", "hilbert", "eigen", "none"]);
     let lists = (vec(name(), 1..3), vec(name(), 1..3), vec(count(), 1..3), vec(count(), 1..3));
     let seeds = vec(count().prop_map(|seed| seed as u64), 1..3);
     (name(), ".{0,5}", basis, lists, proptest::option::of(count()), seeds).prop_map(
@@ -101,7 +101,7 @@ fn file() -> impl Strategy<Value = SweepFile> {
                     study.name = format!("study{i}");
                     study.data = known[..known.len().min(1 + i)].to_vec();
                     study.arms = arm.iter().map(|arm| arm.name.clone()).collect();
-                    if study.basis == "exact" {
+                    if study.basis == "eigen" {
                         study.sizes.clear();
                     }
                 }

@@ -27,6 +27,7 @@ pub(crate) fn on(basis: BasisChoice, method: Method, seed: u64) -> anyhow::Resul
     (settings.fit.experts, settings.fit.basis) = (2, basis);
     match basis {
         BasisChoice::Rff => settings.fit.frequencies = FUNCTIONS / 2,
+        BasisChoice::Eigen => settings.fit.functions = Some(FUNCTIONS),
         _ => settings.fit.size = Some(FUNCTIONS),
     }
     Ok(Study::new(settings.check()?)?)

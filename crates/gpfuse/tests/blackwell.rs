@@ -158,7 +158,7 @@ fn small_variances_keep_their_digits() {
         let recipe = Recipe { rows: 1, size: 20, ..Recipe::small(Method::Het, seed) };
         let case = Case::new(recipe);
         let bank = case.model.layout().bank(Role::LogSd).unwrap();
-        let features = case.model.layout().features;
+        let features = bank.features;
         let mut q = case.q.clone();
         let theta = bank.offset + 2..bank.offset + 2 + features;
         let log_sd = |q: &[f64]| 0.5 * regression(recipe, q, &case.textbook.x).1[0].ln();
@@ -303,8 +303,8 @@ fn what_does_not_fit_is_refused() {
     refused(Recipe::small(Method::Mogpe, 1), "pogpe, or a single expert");
     refused(Recipe::small(Method::Bhs, 1), "experts that are learned");
     refused(Recipe::small(Method::Pbhs, 1), "experts that are learned");
-    let exact = Recipe { basis: On::Exact, ..Recipe::small(Method::Pogpe, 1) };
-    refused(exact, "the rff or hilbert basis");
+    let eigen = Recipe { basis: On::Eigen, ..Recipe::small(Method::Pogpe, 1) };
+    refused(eigen, "the rff or hilbert basis");
     let case = Case::new(Recipe::small(Method::Pogpe, 1));
     let short = draws(&[vec![case.q[1..].to_vec()]]);
     assert!(Conditional::new(case.posterior(), &short, TARGET).is_err());

@@ -143,8 +143,8 @@ fn precisions_of_any_size_agree() {
         for (seed, rows) in [(7600, 5), (7600, 60), (7601, 5), (7601, 60)] {
             let recipe = Recipe { experts: 2, rows, ..Recipe::small(method, seed + 10 * i as u64) };
             let mut case = Case::new(recipe);
-            let (layout, features) = (case.model.layout(), case.model.layout().features);
-            let bank = layout.bank(Role::LogSd).unwrap();
+            let bank = *case.model.layout().bank(Role::LogSd).unwrap();
+            let features = bank.features;
             let theta = bank.offset + bank.count * 2;
             let thetas = theta..theta + bank.count * features;
             let centre = match case.model.basis() {
@@ -272,8 +272,8 @@ fn other_models_are_refused() {
     assert!(refused(Recipe::small(Method::Mogpe, 1)).contains("single expert"));
     assert!(refused(Recipe::small(Method::Pbhs, 1)).contains("learned"));
     assert!(refused(Recipe::small(Method::Bhs, 1)).contains("learned"));
-    let exact = Recipe { basis: On::Exact, ..Recipe::small(Method::Pogpe, 1) };
-    assert!(refused(exact).contains("the rff or hilbert basis"));
+    let eigen = Recipe { basis: On::Eigen, ..Recipe::small(Method::Pogpe, 1) };
+    assert!(refused(eigen).contains("the rff or hilbert basis"));
 }
 
 /// Numbers beyond what a factor can hold are a recoverable error.

@@ -88,7 +88,7 @@ fn what_is_given_implies_what_uses_it() {
     assert_eq!(basis(json!({ "size": 40 }), 3), BasisChoice::Hilbert);
     assert_eq!(basis(json!({ "size": 40 }), 4), BasisChoice::Auto);
     assert_eq!(basis(json!({ "size": 40, "scheme": "iid" }), 1), BasisChoice::Rff);
-    assert_eq!(basis(json!({ "size": 40, "basis": "exact" }), 1), BasisChoice::Exact);
+    assert_eq!(basis(json!({ "size": 40, "basis": "eigen" }), 1), BasisChoice::Eigen);
     let expert = |pairs: Value| settled(pairs, 2).expert;
     let along = expert(json!({ "along": "x1" }));
     assert_eq!((along.partition, along.along), (Partition::Contiguous, 1));

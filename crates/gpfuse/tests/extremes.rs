@@ -8,26 +8,36 @@ use std::sync::Arc;
 
 use common::case::normals;
 use common::tolerance;
-use gpfuse::basis::exact::JITTER;
-use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
+use gpfuse::basis::eigen::{Parts, Pilot};
+use gpfuse::basis::{Basis, Eigen, Hilbert, Rff};
 use gpfuse::infer::{Density, DensityError};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Kind, Method, Model, Observed, Posterior, Priors, Role};
+use gpfuse::model::{Bases, Kind, Method, Model, Observed, Posterior, Priors, Role};
 use gpfuse::rows::Rows;
 
-/// One frequency, one function or these anchors of one input: at x = 0, which is the first
-/// anchor, each GP is its first theta (times one) if [`unit`] prepared the point.
-fn bases(anchors: &[f64]) -> [Basis; 3] {
+/// One frequency, one function, or a constant and one eigenfunction with two landmarks: at x = 0 each GP
+/// is its first theta (times one) if [`unit`] prepared the point.
+fn bases() -> [Bases; 4] {
     let rff = Rff::new(Kernel::Rbf, vec![0.8], 1).unwrap();
     let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![2.0], vec![1]).unwrap();
-    let exact = Exact::new(Kernel::Rbf, anchors, 1).unwrap();
-    [Basis::Rff(rff), Basis::Hilbert(hilbert), Basis::Exact(exact)]
+    let pilot = Pilot { kernel: Kernel::Rbf, var: 1.0, ell: vec![0.9] };
+    let (landmarks, projection) = (vec![0.3, -0.5], vec![0.8, 0.1]);
+    let eigen = Eigen::from_parts(Parts {
+        pilot,
+        level: 0.0,
+        landmarks,
+        projection,
+        centre: vec![0.2],
+    });
+    let eigen = Basis::Eigen(eigen.unwrap());
+    let shared = Bases { common: Some(eigen.clone()), others: eigen.clone() };
+    [Basis::Rff(rff).into(), Basis::Hilbert(hilbert).into(), eigen.into(), shared]
 }
 
 /// A model without data.
-fn model(method: Method, experts: usize, basis: &Basis, normalised: bool) -> Arc<Model> {
-    let model = Model::new(method, experts, basis.clone(), Priors::default()).unwrap();
+fn model(method: Method, experts: usize, bases: &Bases, normalised: bool) -> Arc<Model> {
+    let model = Model::new(method, experts, bases.clone(), Priors::default()).unwrap();
     Arc::new(if normalised { model.normalised() } else { model })
 }
 
@@ -41,7 +51,8 @@ fn unit(model: &Model, value: impl Fn(Role, usize) -> f64) -> Vec<f64> {
             let w = std::f64::consts::FRAC_PI_4;
             ((2.0 * std::f64::consts::PI).sqrt() * (-0.5 * w * w).exp() / 2.0).sqrt()
         }
-        Basis::Exact(_) => (1.0 + JITTER).sqrt(),
+        // The constant.
+        Basis::Eigen(_) => 1.0,
     };
     for part in model.layout().parts.iter().filter(|p| p.kind == Kind::Theta) {
         let Some(role) = part.role else { continue };
@@ -110,7 +121,7 @@ fn given_experts_of_any_size_are_finite() {
         &[huge, 1.0, huge],
         &[tiny, 1.0, huge],
     ];
-    for basis in bases(&[0.0]) {
+    for basis in bases() {
         for sd in cases {
             for (method, normalised) in
                 [(Method::Bhs, false), (Method::Pbhs, false), (Method::Pbhs, true)]
@@ -142,7 +153,7 @@ fn given_experts_of_any_size_are_finite() {
 /// The values, not only that there are some: one given expert has a closed form.
 #[test]
 fn a_far_tail_has_its_own_value() {
-    for basis in bases(&[0.0]) {
+    for basis in bases() {
         let model = model(Method::Bhs, 1, &basis, false);
         for log_sd in [-300.0_f64, 0.0, 300.0] {
             for y in TARGETS {
@@ -158,7 +169,7 @@ fn a_far_tail_has_its_own_value() {
 /// All weights of a product at once: its precision is their common factor.
 #[test]
 fn weights_that_all_underflow_leave_a_wide_density() {
-    for basis in bases(&[0.0]) {
+    for basis in bases() {
         let model = model(Method::Pbhs, 3, &basis, false);
         for gate in [-300.0, -800.0, -1200.0] {
             let q = unit(&model, |_, _| gate);
@@ -180,7 +191,7 @@ fn weights_that_all_underflow_leave_a_wide_density() {
 #[test]
 fn learned_experts_of_any_size_never_make_nan() {
     let mut refused = 0;
-    for basis in bases(&[0.0]) {
+    for basis in bases() {
         for (method, normalised) in [
             (Method::Mogpe, false),
             (Method::Pogpe, false),
@@ -220,7 +231,7 @@ fn learned_experts_of_any_size_never_make_nan() {
 #[test]
 fn hyperparameters_far_out_never_make_nan() {
     let mut seed = 0;
-    for basis in bases(&[0.0, 0.3, -1.1]) {
+    for basis in bases() {
         for method in Method::ALL {
             let model = model(method, 2, &basis, false);
             for kind in [Kind::Var, Kind::Ell, Kind::Theta] {
@@ -252,8 +263,7 @@ fn hyperparameters_far_out_never_make_nan() {
 #[test]
 fn huge_inputs_are_finite_until_phases_overflow() {
     let x = [1e5, -3e5, 1e9, -1e12, 1e12];
-    let anchors = [&x[..], &[0.1, 0.2, 0.0]].concat();
-    for basis in bases(&anchors) {
+    for basis in bases() {
         for method in [Method::Mogpe, Method::Pogpe, Method::Het] {
             let model = model(method, 2, &basis, false);
             let mut normal = normals(5);
@@ -269,7 +279,7 @@ fn huge_inputs_are_finite_until_phases_overflow() {
             }
             // exp(700) * 1e12 is beyond the largest number.
             let found = verdict("overflow", &model, data(&[1e12, 0.0]), &q);
-            if matches!(basis, Basis::Rff(_)) {
+            if matches!(basis.others, Basis::Rff(_)) {
                 assert_eq!(found, None, "{method}: a phase of infinity has no sine");
             }
         }
@@ -281,7 +291,7 @@ fn huge_inputs_are_finite_until_phases_overflow() {
 fn phases_on_both_sides_of_the_fast_range_agree() {
     // Two rows: with the second one far out, the first one's block falls back.
     let both = |x2: f64, omega: f64| {
-        let basis = Basis::Rff(Rff::new(Kernel::Rbf, vec![omega], 1).unwrap());
+        let basis = Basis::Rff(Rff::new(Kernel::Rbf, vec![omega], 1).unwrap()).into();
         let model = model(Method::Het, 1, &basis, false);
         let mut normal = normals(8);
         let q: Vec<f64> = (0..model.dim()).map(|_| 0.3 * normal()).collect();

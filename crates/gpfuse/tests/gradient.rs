@@ -9,11 +9,12 @@ use std::sync::Arc;
 use common::case::{Case, On, Recipe};
 use common::dual::{constants, moving};
 use common::{error, tolerance};
+use gpfuse::basis::eigen::{Decomposition, Pilot};
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
+use gpfuse::model::{Bases, Method, Model, Observed, Posterior, Priors};
 
 /// Compare value, gradient and pointwise values on every instruction set; the worst errors of
 /// log density and gradient.
@@ -69,9 +70,9 @@ fn sweep_form(method: Method, normalised: bool, robust: bool) {
         (On::Rff, 5, 2),
         (On::Hilbert, 1, 6),
         (On::Hilbert, 2, 3),
-        (On::Exact, 1, 0),
-        (On::Exact, 2, 0),
-        (On::Exact, 5, 0),
+        (On::Eigen, 1, 4),
+        (On::Eigen, 3, 5),
+        (On::Eigen, 8, 3),
     ];
     let mut seed =
         1000 * (1 + method as u64) + 500 * u64::from(normalised) + 250 * u64::from(robust);
@@ -81,9 +82,7 @@ fn sweep_form(method: Method, normalised: bool, robust: bool) {
             let counts: &[usize] = if method == Method::Het { &[1] } else { &[1, 2, 5] };
             for (k, &experts) in counts.iter().enumerate() {
                 seed += 1;
-                // A dual Cholesky decomposition for each entry of the gradient takes its time.
-                let most = if basis == On::Exact { 20 } else { 70 };
-                let rows = [1, 7, most][(i + j + k) % 3];
+                let rows = [1, 7, 70][(i + j + k) % 3];
                 let recipe = Recipe {
                     method,
                     normalised,
@@ -149,7 +148,7 @@ fn normalised_pogpe_agrees() {
 #[test]
 fn smallest_shapes_agree() {
     for (i, method) in Method::ALL.into_iter().enumerate() {
-        for basis in [On::Rff, On::Hilbert, On::Exact] {
+        for basis in [On::Rff, On::Hilbert, On::Eigen] {
             let seed = 90 + 2 * i as u64;
             let small =
                 Recipe { basis, size: 1, experts: 2, rows: 1, ..Recipe::small(method, seed) };
@@ -158,13 +157,14 @@ fn smallest_shapes_agree() {
     }
 }
 
-/// More anchors than a block of rows.
+/// More rows than a reverse pass on random features takes at once.
 #[test]
-fn exact_agrees_on_several_blocks() {
+fn eigenfunctions_agree_on_several_blocks() {
     for (i, method) in Method::ALL.into_iter().enumerate() {
         let kernel = Kernel::ALL[i % Kernel::ALL.len()];
         let small = Recipe::small(method, 80 + i as u64);
-        compare(Recipe { basis: On::Exact, kernel, experts: 2, rows: 70, ..small });
+        let (inputs, experts, rows, size) = (8, 3, 150, 6);
+        compare(Recipe { basis: On::Eigen, kernel, inputs, experts, rows, size, ..small });
     }
 }
 
@@ -178,9 +178,16 @@ fn threads_do_not_change_a_bit_of_a_gradient() {
     let data = Arc::new(Observed::new(&x, 1, &y).unwrap());
     let rff = Rff::new(Kernel::Rbf, vec![0.3, -1.2, 2.0], 1).unwrap();
     let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![4.0], vec![30]).unwrap();
-    for basis in [Basis::Rff(rff), Basis::Hilbert(hilbert)] {
+    let eigen = |functions: usize, ell: f64| {
+        let pilot = Pilot { kernel: Kernel::Matern32, var: 1.0, ell: vec![ell] };
+        let landmarks: Vec<usize> = (0..x.len()).step_by(400).collect();
+        let found = Decomposition::new(pilot, &data.rows, &landmarks).unwrap();
+        Basis::Eigen(found.leading(functions, 0.0))
+    };
+    let shared = Bases { common: Some(eigen(20, 0.5)), others: eigen(5, 2.0) };
+    for bases in [Basis::Rff(rff).into(), Basis::Hilbert(hilbert).into(), shared] {
         for method in [Method::Mogpe, Method::Pogpe] {
-            let model = Model::new(method, 2, basis.clone(), Priors::default()).unwrap();
+            let model = Model::new(method, 2, bases.clone(), Priors::default()).unwrap();
             let posterior = Posterior::new(Arc::new(model), data.clone()).unwrap();
             let q: Vec<f64> = (0..posterior.dim()).map(|i| (i as f64).sin()).collect();
             let bits = |threads: usize| {

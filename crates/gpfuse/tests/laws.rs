@@ -5,17 +5,19 @@ mod common;
 
 use std::sync::Arc;
 
-use common::case::{Case, Recipe, normals};
+use common::case::{Case, On, Recipe, normals};
 use common::dual::constants;
 use common::{close, tolerance};
+use gpfuse::basis::eigen::{Decomposition, Pilot};
 use gpfuse::basis::{Basis, Hilbert};
 use gpfuse::infer::{ChainDraws, Density, Draws, Stat};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::Lanes;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Kind, Method, Model, Observed, Posterior, Priors, Role};
+use gpfuse::model::{Bases, Kind, Method, Model, Observed, Posterior, Priors, Role};
 use gpfuse::pool::{ExpertBlock, Pool};
 use gpfuse::predict::Predictor;
+use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
@@ -46,6 +48,12 @@ fn pointwise(posterior: &mut Posterior, q: &[f64]) -> Vec<f64> {
 fn log_normal(y: f64, mu: f64, sd: f64) -> f64 {
     let z = (y - mu) / sd;
     -0.5 * z * z - sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln()
+}
+
+/// A small model on each of the bases in turn.
+fn any_basis(method: Method, seed: u64) -> Recipe {
+    let basis = [On::Rff, On::Hilbert, On::Eigen][seed as usize % 3];
+    Recipe { basis, ..Recipe::small(method, seed) }
 }
 
 /// The parameters with expert `order[k]` in the place of expert k; banks with fewer GPs than
@@ -137,7 +145,7 @@ proptest! {
         seed in 0_u64..10_000,
         order in Just([0, 1, 2]).prop_shuffle(),
     ) {
-        let case = Case::new(Recipe::small(Method::Pbhs, seed));
+        let case = Case::new(any_basis(Method::Pbhs, seed));
         let (mean, sd) = case.textbook.given.clone().unwrap();
         let pick = |v: &[Vec<f64>]| order.iter().map(|k| v[*k].clone()).collect::<Vec<_>>();
         let x = case.textbook.x.concat();
@@ -158,7 +166,7 @@ proptest! {
         stretch in 0.0..30.0,
     ) {
         let method = if product { Method::Pbhs } else { Method::Bhs };
-        let case = Case::new(Recipe { normalised: product, ..Recipe::small(method, seed) });
+        let case = Case::new(Recipe { normalised: product, ..any_basis(method, seed) });
         let n = case.textbook.y.len();
         let data = Observed::new(&case.textbook.x.concat(), 1, &case.textbook.y).unwrap();
         let data = data.with_given(&vec![vec![mu; n]; 3], &vec![vec![sd; n]; 3]).unwrap();
@@ -171,7 +179,7 @@ proptest! {
 
     #[test]
     fn one_stacked_expert_is_that_expert(seed in 0_u64..10_000) {
-        let case = Case::new(Recipe { experts: 1, ..Recipe::small(Method::Bhs, seed) });
+        let case = Case::new(Recipe { experts: 1, ..any_basis(Method::Bhs, seed) });
         prop_assert_eq!(case.model.dim(), 0);
         let (mean, sd) = case.textbook.given.clone().unwrap();
         let rows = pointwise(&mut case.posterior(), &[]);
@@ -184,8 +192,8 @@ proptest! {
 
     #[test]
     fn a_mixture_of_one_learned_expert_is_het(seed in 0_u64..10_000) {
-        let mixture = Case::new(Recipe { experts: 1, ..Recipe::small(Method::Mogpe, seed) });
-        let het = Case::new(Recipe::small(Method::Het, seed));
+        let mixture = Case::new(Recipe { experts: 1, ..any_basis(Method::Mogpe, seed) });
+        let het = Case::new(any_basis(Method::Het, seed));
         prop_assert_eq!(&mixture.q, &het.q);
         let (a, b) = (
             logp(&mut mixture.posterior(), &mixture.q),
@@ -197,8 +205,8 @@ proptest! {
     /// So is a product of one whose weight is one: its gate's prior is all that it adds.
     #[test]
     fn a_normalised_product_of_one_learned_expert_is_het(seed in 0_u64..10_000) {
-        let recipe = Recipe { experts: 1, normalised: true, ..Recipe::small(Method::Pogpe, seed) };
-        let (product, het) = (Case::new(recipe), Case::new(Recipe::small(Method::Het, seed)));
+        let recipe = Recipe { experts: 1, normalised: true, ..any_basis(Method::Pogpe, seed) };
+        let (product, het) = (Case::new(recipe), Case::new(any_basis(Method::Het, seed)));
         let (a, b) = (
             logp(&mut product.posterior(), &product.q),
             logp(&mut het.posterior(), &het.q),
@@ -281,7 +289,7 @@ proptest! {
         for (method, normalised) in
             [(Method::Bhs, false), (Method::Mogpe, false), (Method::Pbhs, true), (Method::Pogpe, true)]
         {
-            let case = Case::new(Recipe { normalised, rows: 9, ..Recipe::small(method, seed) });
+            let case = Case::new(Recipe { normalised, rows: 9, ..any_basis(method, seed) });
             // Gates may be as steep as they like.
             let mut steep = case.q.clone();
             let parts = case.model.layout().parts.iter();
@@ -318,7 +326,7 @@ proptest! {
     ) {
         for method in Method::ALL {
             // More rows than a block holds.
-            let case = Case::new(Recipe { rows: 70, ..Recipe::small(method, seed) });
+            let case = Case::new(Recipe { rows: 70, ..any_basis(method, seed) });
             let (dim, per_chain) = (case.model.dim(), 3);
             let mut normal = normals(seed + 1);
             let chain = |_| ChainDraws {
@@ -360,15 +368,36 @@ proptest! {
 }
 
 /// The likelihood is a sum over rows, whether features are kept (up to 2^18 numbers) or made
-/// anew per block: with rows in four parts, `f(all) + f(A) = f(all but B) + f(A and B)`.
+/// anew per block.
 #[test]
 fn rows_add_up_with_and_without_a_cache() {
     let functions = 60;
     let n = 5000;
     assert!(n * functions > 1 << 18 && n * 3 / 4 * functions < 1 << 18);
     let basis = Hilbert::new(Kernel::Matern32, vec![0.0], vec![4.0], vec![functions]).unwrap();
-    let basis = Basis::Hilbert(basis);
-    let model = Arc::new(Model::new(Method::Pogpe, 2, basis, Priors::default()).unwrap());
+    rows_add_up(Basis::Hilbert(basis), n);
+}
+
+/// So many eigenfunctions that a reverse pass takes two blocks, and what they leave out.
+#[test]
+fn rows_add_up_on_eigenfunctions() {
+    let mut normal = normals(4);
+    let x: Vec<f64> = (0..450).map(|_| normal()).collect();
+    let (rows, all) = (Rows::new(&x, 1).unwrap(), (0..450).collect::<Vec<_>>());
+    let eigen = |kernel: Kernel, functions: usize| {
+        let pilot = Pilot { kernel, var: 1.3, ell: vec![0.4] };
+        let found = Decomposition::new(pilot, &rows, &all).unwrap().leading(functions, -0.4);
+        assert_eq!(found.functions(), functions);
+        Basis::Eigen(found)
+    };
+    let common = eigen(Kernel::Matern12, 400);
+    assert_eq!(common.span(), 2);
+    rows_add_up(Bases { common: Some(common), others: eigen(Kernel::Matern52, 9) }, 1100);
+}
+
+/// With rows in four parts, `f(all) + f(A) = f(all but B) + f(A and B)`.
+fn rows_add_up(bases: impl Into<Bases>, n: usize) {
+    let model = Arc::new(Model::new(Method::Pogpe, 2, bases, Priors::default()).unwrap());
     let mut normal = normals(3);
     let x: Vec<f64> = (0..n).map(|_| normal().clamp(-3.5, 3.5)).collect();
     let y: Vec<f64> = x.iter().map(|x| x.sin() + 0.3 * normal()).collect();

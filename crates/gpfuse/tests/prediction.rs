@@ -3,17 +3,17 @@
 
 mod common;
 
-use common::case::{Case, Recipe, normals};
+use common::case::{Case, On, Recipe, normals};
 use common::{close, tolerance};
 use gpfuse::infer::{ChainDraws, Draws, Stat};
-use gpfuse::model::Method;
+use gpfuse::model::{Invariant, Method};
 use gpfuse::predict::{ExpertSummary, Mixture, Predictive, Predictor};
 use gpfuse::rows::Rows;
 use gpfuse::scale::Affine;
 
 /// A predictor with more draws than are turned at once, and inputs for some blocks of rows.
-fn predictor(method: Method, draws: usize) -> (Predictor, Vec<f64>) {
-    let case = Case::new(Recipe { rows: 150, ..Recipe::small(method, 7) });
+fn predictor(method: Method, basis: On, draws: usize) -> (Predictor, Vec<f64>) {
+    let case = Case::new(Recipe { basis, rows: 150, ..Recipe::small(method, 7) });
     let mut normal = normals(11);
     let values = (0..draws * case.model.dim()).map(|_| 0.5 * normal()).collect();
     let chain = ChainDraws { values, stats: vec![Stat::default(); draws] };
@@ -43,8 +43,8 @@ fn experts(predictor: &Predictor, rows: &Rows, threads: usize) -> Vec<ExpertSumm
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     for method in [Method::Mogpe, Method::Pogpe, Method::Het] {
-        for draws in [1, 8, 300] {
-            let (predictor, x) = predictor(method, draws);
+        for (basis, draws) in [(On::Rff, 1), (On::Rff, 8), (On::Rff, 300), (On::Eigen, 300)] {
+            let (predictor, x) = predictor(method, basis, draws);
             let rows = Rows::new(&x, 1).unwrap();
             let (one, weights) = (predict(&predictor, &rows, 1), experts(&predictor, &rows, 1));
             assert_eq!(one.len(), x.len());
@@ -59,8 +59,14 @@ fn any_number_of_threads_gives_the_same_bits() {
 /// A row has the prediction that it has alone, wherever it stands.
 #[test]
 fn rows_do_not_know_of_each_other() {
-    for method in [Method::Mogpe, Method::Pogpe] {
-        let (predictor, x) = predictor(method, 20);
+    for (method, basis) in [
+        (Method::Mogpe, On::Rff),
+        (Method::Pogpe, On::Rff),
+        (Method::Mogpe, On::Eigen),
+        (Method::Pogpe, On::Eigen),
+        (Method::Het, On::Eigen),
+    ] {
+        let (predictor, x) = predictor(method, basis, 20);
         let all = predict(&predictor, &Rows::new(&x, 1).unwrap(), 1);
         let weights = experts(&predictor, &Rows::new(&x, 1).unwrap(), 1);
         let each = predictor.model().experts();
@@ -69,6 +75,35 @@ fn rows_do_not_know_of_each_other() {
             assert_eq!(predict(&predictor, &alone, 1), all[row..=row]);
             let expected = &weights[row * each..(row + 1) * each];
             assert_eq!(experts(&predictor, &alone, 1), expected);
+        }
+    }
+}
+
+/// At the training rows the density of one draw has the mean and the height that the posterior has there.
+#[test]
+fn predictions_at_training_rows_are_what_the_posterior_says() {
+    for method in Method::ALL {
+        for (basis, inputs) in [(On::Rff, 2), (On::Hilbert, 1), (On::Eigen, 1), (On::Eigen, 5)] {
+            let case = Case::new(Recipe { basis, inputs, rows: 150, ..Recipe::small(method, 12) });
+            let (mut means, mut heights) = (vec![0.0; 150], vec![0.0; 150]);
+            case.posterior().invariants(&case.q, |kind, row, value| match kind {
+                Invariant::FusedMean => means[row] = value,
+                Invariant::LogLikelihood => heights[row] = value,
+                _ => (),
+            });
+            let point = gpfuse::infer::map::Point { q: case.q.clone(), logp: 0.0 };
+            let same = Affine { shift: 0.0, scale: 1.0 };
+            let predictor = Predictor::new(case.model.clone(), &Draws::single(point), same);
+            let given = case.given();
+            let blocks = predictor.fused(&case.data.rows, given.as_ref(), 1, |block| {
+                for r in 0..block.len() {
+                    let (row, found) = (block.first + r, block.row(r).unwrap());
+                    let y = case.textbook.y[row];
+                    close("mean", found.mean(), means[row], tolerance::LAW);
+                    close("density", found.log_density(y), heights[row], tolerance::LAW);
+                }
+            });
+            assert_eq!(blocks.unwrap().len(), 3);
         }
     }
 }

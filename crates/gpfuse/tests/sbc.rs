@@ -52,6 +52,19 @@ fn calibrated(method: Method) {
     assert!(found.calibrated(), "{method}: {found:#?}");
 }
 
+/// The same of the density of all parameters on eigenfunctions of a pilot that is assumed, with the same
+/// probability for each method.
+#[test]
+fn methods_on_eigenfunctions_are_calibrated() {
+    for method in [Method::Het, Method::Mogpe, Method::Pbhs] {
+        let mut settings = settings(method);
+        (settings.fit.basis, settings.fit.density) = (BasisChoice::Eigen, DensityChoice::Plain);
+        settings.fit.functions = Some(4);
+        let found = verdict(&study(settings), 100, |_| ());
+        assert!(found.calibrated(), "{method}: {found:#?}");
+    }
+}
+
 #[test]
 fn het_is_calibrated() {
     calibrated(Method::Het);
@@ -106,6 +119,7 @@ fn tiny(method: Method, basis: BasisChoice) -> Settings {
     settings.fit.method = method;
     settings.fit.basis = basis;
     (settings.fit.size, settings.fit.frequencies) = (Some(3), 3);
+    settings.fit.functions = Some(3);
     (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (20, Some(19));
     settings.fit.sampler.max_depth = 3;
     settings
@@ -136,7 +150,7 @@ fn watched(
 #[test]
 fn simulations_are_the_same_in_any_company() {
     for method in Method::ALL {
-        for basis in [BasisChoice::Hilbert, BasisChoice::Rff] {
+        for basis in [BasisChoice::Hilbert, BasisChoice::Rff, BasisChoice::Eigen] {
             let one = study(tiny(method, basis));
             let whole = all(&one, &[0, 1, 2, 3, 4], 1);
             assert!(whole.iter().all(|s| s.error.is_empty()), "{method}: {whole:?}");
@@ -224,7 +238,6 @@ fn bad_settings_are_refused() {
     };
     refused(&|s| s.thin = 0, "setting `thin`");
     refused(&|s| s.thin = 1000, "leaves 1 to rank among");
-    refused(&|s| s.fit.basis = BasisChoice::Exact, "use hilbert or rff");
     refused(&|s| s.fit.sampler.seed = u64::MAX, "setting `seed`");
     refused(&|s| s.rows = 0, "setting `n`");
     refused(&|s| s.fit.sampler.sampler = gpfuse::infer::Sampler::Map, "nuts or hmc");

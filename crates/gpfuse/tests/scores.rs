@@ -131,6 +131,7 @@ fn scores_of_a_fit_agree_with_their_definitions() {
                 functions: Functions::Rff {
                     omega: basis.omega().iter().map(|w| vec![*w]).collect(),
                 },
+                common: None,
                 priors: Priors::default(),
                 x: new_x.iter().map(scaled).collect(),
                 y: new_y.clone(),

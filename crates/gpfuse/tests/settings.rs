@@ -94,7 +94,7 @@ fn sampler() -> impl Strategy<Value = infer::Settings> {
     );
     let draws = proptest::option::weighted(0.9, count(4));
     let lengths = (count(2), prop_oneof![60 => 10_usize..14, 1 => any::<usize>()], draws);
-    let rest = (count(3), count(3), number(0.5..0.95), count(2), count(4), any::<u64>());
+    let rest = (count(3), count(3), proptest::option::of(number(0.5..0.95)), count(2), count(4), any::<u64>());
     (kinds, lengths, rest).prop_map(|(kinds, lengths, rest)| infer::Settings {
         sampler: kinds.0,
         metric: kinds.1,
@@ -113,12 +113,12 @@ fn sampler() -> impl Strategy<Value = infer::Settings> {
 }
 
 fn settings() -> impl Strategy<Value = FitSettings> {
-    use BasisChoice::{Auto, Exact, Hilbert, Rff};
+    use BasisChoice::{Auto, Eigen, Hilbert, Rff};
     let kinds = (
         select(Method::ALL.to_vec()),
-        select(vec![Auto, Rff, Hilbert, Exact]),
+        select(vec![Auto, Rff, Hilbert, Eigen]),
         select(vec![Scheme::Iid, Scheme::Orthogonal, Scheme::Quasi]),
-        select(Kernel::ALL.to_vec()),
+        proptest::option::of(select(Kernel::ALL.to_vec())),
         prop_oneof![
             3 => Just(DensityChoice::Auto),
             3 => Just(DensityChoice::Plain),
@@ -128,7 +128,8 @@ fn settings() -> impl Strategy<Value = FitSettings> {
         select(vec![Combine::Auto, Combine::Equal, Combine::Stack]),
     );
     let omega = proptest::option::weighted(0.2, proptest::collection::vec(number(-2.0..2.0), 0..7));
-    let sizes = (count(4), count(4), proptest::option::of(count(4)), number(1.1..4.0), omega);
+    let few = || proptest::option::of(count(4));
+    let sizes = (count(4), count(4), few(), number(1.1..4.0), omega, few());
     let flags = (any::<bool>(), any::<bool>());
     (kinds, sizes, flags, expert(), priors(), sampler()).prop_map(
         |(kinds, sizes, flags, mut expert, priors, sampler)| {
@@ -147,6 +148,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
                 experts: sizes.0,
                 frequencies: sizes.1,
                 size: sizes.2,
+                functions: sizes.5,
                 box_factor: sizes.3,
                 omega: sizes.4,
                 plain: flags.0,

@@ -29,7 +29,7 @@ fn finite_and_different(what: &str, posterior: &Posterior) {
 #[test]
 fn starts_are_finite_and_different_whatever_the_model_and_the_rows() {
     for method in [Method::Het, Method::Mogpe, Method::Pogpe, Method::Bhs, Method::Pbhs] {
-        for basis in [On::Rff, On::Hilbert, On::Exact] {
+        for basis in [On::Rff, On::Hilbert, On::Eigen] {
             for (inputs, experts, rows) in [(1, 3, 30), (1, 2, 1), (1, 5, 3), (2, 3, 70), (3, 2, 9)]
             {
                 let recipe = Recipe { basis, inputs, experts, rows, ..Recipe::small(method, 8) };
@@ -130,10 +130,10 @@ fn a_mixture_finds_two_bands() {
 }
 
 #[test]
-fn given_experts_and_the_exact_basis_start_at_prior_draws() {
+fn given_experts_and_eigenfunctions_start_at_prior_draws() {
     let given = Case::new(Recipe::small(Method::Bhs, 4));
-    let exact = Case::new(Recipe { basis: On::Exact, ..Recipe::small(Method::Mogpe, 4) });
-    for case in [given, exact] {
+    let eigen = Case::new(Recipe { basis: On::Eigen, ..Recipe::small(Method::Mogpe, 4) });
+    for case in [given, eigen] {
         let starter = Starter::new(&case.posterior()).unwrap();
         assert_eq!(starter.draw(&mut normals(3)), case.model.prior_draw(normals(3)));
     }

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gpfuse::basis::{Basis, Hilbert, Rff};
+use gpfuse::basis::eigen::{Parts, Pilot};
+use gpfuse::basis::{Basis, Eigen, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Method, Model, Observed, Posterior, Priors};
+use gpfuse::model::{Bases, Method, Model, Observed, Posterior, Priors};
 use serde_json::Value;
 
 /// What a right implementation reaches.
@@ -69,16 +70,20 @@ fn check(path: &Path) -> Result<(f64, usize), Box<dyn Error>> {
     let case: Value = serde_json::from_str(&json)?;
     let method: Method = text(&case, "method")?.parse()?;
     let inputs = count(&case, "d")?;
-    let basis = match case.get("basis").and_then(Value::as_str) {
+    let bases: Bases = match case.get("basis").and_then(Value::as_str) {
         Some("hilbert") => {
             let sizes = numbers(field(&case, "sizes")?).iter().map(|s| *s as usize).collect();
             let centre = numbers(field(&case, "centre")?);
             let half_width = numbers(field(&case, "half_width")?);
-            Basis::Hilbert(Hilbert::new(Kernel::Rbf, centre, half_width, sizes)?)
+            Basis::Hilbert(Hilbert::new(Kernel::Rbf, centre, half_width, sizes)?).into()
         }
-        _ => Basis::Rff(Rff::new(Kernel::Rbf, numbers(field(&case, "omega")?), inputs)?),
+        Some("eigen") => {
+            let common = case.get("common").map(eigenfunctions).transpose()?;
+            Bases { common, others: eigenfunctions(field(&case, "others")?)? }
+        }
+        _ => Basis::Rff(Rff::new(Kernel::Rbf, numbers(field(&case, "omega")?), inputs)?).into(),
     };
-    let model = Arc::new(Model::new(method, count(&case, "K")?, basis, Priors::default())?);
+    let model = Arc::new(Model::new(method, count(&case, "K")?, bases, Priors::default())?);
     let y = numbers(field(&case, "y")?);
     let mut data = Observed::new(&numbers(field(&case, "X")?), inputs, &y)?;
     if !model.learned() {
@@ -109,6 +114,23 @@ fn check(path: &Path) -> Result<(f64, usize), Box<dyn Error>> {
         }
     }
     Ok((worst, expected.iter().chain(&lpd).filter(|v| v.is_nan()).count()))
+}
+
+/// A basis of eigenfunctions from its numbers.
+fn eigenfunctions(value: &Value) -> Result<Basis, Box<dyn Error>> {
+    let number = |key| -> Result<f64, String> {
+        field(value, key)?.as_f64().ok_or_else(|| format!("`{key}` is not a number"))
+    };
+    let kernel: Kernel = text(value, "kernel")?.parse()?;
+    let pilot = Pilot { kernel, var: number("var")?, ell: numbers(field(value, "ell")?) };
+    let basis = Eigen::from_parts(Parts {
+        pilot,
+        level: number("level")?,
+        landmarks: numbers(field(value, "landmarks")?),
+        projection: numbers(field(value, "projection")?),
+        centre: numbers(field(value, "centre")?),
+    })?;
+    Ok(Basis::Eigen(basis))
 }
 
 /// The larger of two errors. One that is NaN counts as wrong, whatever comes after it.

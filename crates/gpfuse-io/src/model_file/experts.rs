@@ -127,32 +127,59 @@ mod tests {
     use gpfuse::infer::Settings;
     use gpfuse::{Data, FitSettings, Fitted, Method, fit};
 
-    use crate::model_file::{load, save};
+    use crate::model_file::{load, read, save, tree, var};
+    use crate::nc::Data as Numbers;
 
-    /// Weights on the exact basis have noise of their own at new rows, which is the same after the
-    /// file, although variances and lengthscales have lost their last bits in it.
+    /// A fit of 60 rows with 4 inputs on eigenfunctions.
+    fn fitted(method: Method) -> Fitted {
+        let at = |i: u32, k: f64| (k * f64::from(i)).sin();
+        let row = |i: u32| [at(i, 1.3), at(i, 2.1), at(i, 0.7), at(i, 3.1)];
+        let x: Vec<f64> = (0..60).flat_map(row).collect();
+        let y: Vec<f64> = x.chunks(4).map(|x| x[0] + (2.0 * x[1]).cos() * x[2]).collect();
+        let sampler = Settings { chains: 2, warmup: 30, draws: Some(20), ..Settings::default() };
+        let basis = BasisChoice::Eigen;
+        let settings = FitSettings { method, experts: 2, basis, sampler, ..FitSettings::default() };
+        fit(&Data::new(x, 4).unwrap().with_target(y).unwrap(), &settings).unwrap()
+    }
+
+    /// Mean, sd and score at new rows, one of them far away, are the same after the file, although
+    /// variances have lost their last bits in it.
     #[test]
-    fn exact_weights_come_back() {
+    fn eigenfunctions_come_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.nc");
-        let at = |i: u32, k: f64| (k * f64::from(i)).sin();
-        let x: Vec<f64> = (0..60).flat_map(|i| [at(i, 1.3), at(i, 2.1), at(i, 0.7)]).collect();
-        let y: Vec<f64> = x.chunks(3).map(|x| x[0] + (2.0 * x[1]).cos() * x[2]).collect();
-        let sampler = Settings { chains: 2, warmup: 30, draws: Some(20), ..Settings::default() };
-        let settings = FitSettings {
-            method: Method::Pbhs,
-            experts: 2,
-            basis: BasisChoice::Exact,
-            sampler,
-            ..FitSettings::default()
-        };
-        let rows = Data::new(x, 3).unwrap().with_target(y).unwrap();
-        let fitted = fit(&rows, &settings).unwrap();
-        save(&path, &fitted).unwrap();
-        let new = Data::new(vec![0.3, -0.2, 0.9, 0.1, 0.1, -0.5], 3).unwrap();
-        let new = new.with_target(vec![0.5, 0.2]).unwrap();
-        let nlpd = |fitted: &Fitted| fitted.evaluate(&new).unwrap().nlpd.value;
-        let (before, after) = (nlpd(&fitted), nlpd(&load(&path).unwrap()));
-        assert!((before - after).abs() < 1e-9, "{before}, {after}");
+        let x = vec![0.3, -0.2, 0.9, 0.1, 0.1, -0.5, 0.0, 0.4, 30.0, -40.0, 20.0, 50.0];
+        let new = Data::new(x, 4).unwrap().with_target(vec![0.5, 0.2, -0.1]).unwrap();
+        for method in [Method::Het, Method::Mogpe, Method::Pbhs] {
+            let before = fitted(method);
+            save(&path, &before).unwrap();
+            let after = load(&path).unwrap();
+            assert_eq!(after.model.basis(), before.model.basis(), "{method}");
+            assert_eq!(after.model.common(), before.model.common(), "{method}");
+            let numbers = |fitted: &Fitted| {
+                let found = fitted.predict(&new).unwrap();
+                let rows = [found.mean().unwrap(), found.sd().unwrap()].concat();
+                rows.into_iter().chain([fitted.evaluate(&new).unwrap().nlpd.value]).collect::<Vec<f64>>()
+            };
+            for (a, b) in numbers(&after).into_iter().zip(numbers(&before)) {
+                assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{method}: {a}, {b}");
+            }
+        }
+    }
+
+    /// A model of the basis that is gone has one error, which names what replaced it.
+    #[test]
+    fn models_of_the_exact_basis_are_refused() {
+        let mut tree = tree(&fitted(Method::Het)).unwrap();
+        let own = tree.groups.iter_mut().find(|g| g.name == "gpfuse").unwrap();
+        own.vars.retain(|v| !v.name.contains("projection"));
+        own.dims.push(("anchor".into(), 2));
+        own.vars.push(var("anchors", &["anchor", "input"], Numbers::F64(vec![0.0; 8])));
+        let settings = own.vars.iter_mut().find(|v| v.name == "settings").unwrap();
+        let Numbers::Str(text) = &mut settings.data else { panic!("no text") };
+        text[0] = text[0].replace("\"eigen\"", "\"exact\"");
+        assert!(text[0].contains("\"exact\""), "{}", text[0]);
+        let error = read(&tree).map(|_| ()).unwrap_err();
+        assert_eq!(error, "its GPs are on the `exact` basis, which `eigen` has replaced");
     }
 }

@@ -89,6 +89,10 @@ impl Assignment {
         }
         let (stacking, rest) = rows.split_at(held);
         let inputs = x.len() / n;
+        if partition == Partition::Contiguous && along >= inputs {
+            let problem = format!("there is no input {along}: the last of {inputs} is {}", inputs - 1);
+            return Err(Error::setting("along", problem));
+        }
         let parts = match partition {
             Partition::Random => rest.chunks(each).take(experts).map(<[usize]>::to_vec).collect(),
             Partition::Kmeans => kmeans(x, inputs, rest, experts, &mut rng),

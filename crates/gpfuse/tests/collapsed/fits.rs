@@ -108,7 +108,7 @@ fn settings_that_cannot_collapse_are_refused() {
         let message = collapsed_settings(method).check().unwrap_err().to_string();
         assert!(message.contains("setting `density`: collapsed is for"), "{message}");
     }
-    let exact = FitSettings { basis: BasisChoice::Exact, ..collapsed_settings(Method::Pogpe) };
-    let message = exact.check().unwrap_err().to_string();
+    let eigen = FitSettings { basis: BasisChoice::Eigen, ..collapsed_settings(Method::Pogpe) };
+    let message = eigen.check().unwrap_err().to_string();
     assert_eq!(message, "setting `density`: collapsed needs the rff or hilbert basis");
 }

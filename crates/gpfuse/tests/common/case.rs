@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use gpfuse::basis::frequencies::Scheme;
-use gpfuse::basis::{Basis, Exact, Hilbert, Rff};
+use gpfuse::basis::eigen::{Decomposition, Pilot};
+use gpfuse::basis::{Basis, Eigen, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
 use gpfuse::model::{
-    BankPrior, CalibrationPrior, Given, Method, Model, Observed, Posterior, Priors,
+    BankPrior, Bases, CalibrationPrior, Given, Method, Model, Observed, Posterior, Priors,
 };
 use gpfuse::random::{Purpose, stream};
+use gpfuse::rows::Rows;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::textbook::{Functions, Textbook};
@@ -18,7 +20,7 @@ use super::textbook::{Functions, Textbook};
 pub(crate) enum On {
     Rff,
     Hilbert,
-    Exact,
+    Eigen,
 }
 
 /// What a case is made of.
@@ -32,7 +34,8 @@ pub(crate) struct Recipe {
     pub(crate) inputs: usize,
     pub(crate) experts: usize,
     pub(crate) rows: usize,
-    /// Frequencies (RFF) or functions per input (Hilbert).
+    /// Frequencies (RFF), functions per input (Hilbert) or functions of all GPs but a shared mean
+    /// (eigenfunctions).
     pub(crate) size: usize,
     pub(crate) seed: u64,
 }
@@ -91,13 +94,16 @@ impl Case {
         let mut normal = normals(r.seed);
         let mut vector =
             |n: usize, scale: f64| -> Vec<f64> { (0..n).map(|_| scale * normal()).collect() };
-        // The covariance matrix of crowded rows is as good as singular, and no two ways to
-        // decompose it agree to many digits.
-        let spread = if r.basis == On::Exact { r.rows as f64 } else { 1.0 };
-        let x: Vec<Vec<f64>> = (0..r.rows).map(|_| vector(r.inputs, spread)).collect();
-        let (basis, functions) = if r.basis == On::Exact {
-            let library = Exact::new(r.kernel, &x.concat(), r.inputs).unwrap();
-            (Basis::Exact(library), Functions::Exact { anchors: x.clone() })
+        let learned = matches!(r.method, Method::Mogpe | Method::Pogpe | Method::Het);
+        let x: Vec<Vec<f64>> = (0..r.rows).map(|_| vector(r.inputs, 1.0)).collect();
+        let mut shared = None;
+        let (basis, functions) = if r.basis == On::Eigen {
+            let others = eigen(r, r.size, -0.6, &mut vector);
+            if learned {
+                shared = Some(eigen(r, 2 * r.size - 1, 0.3, &mut vector));
+            }
+            let functions = Functions::Eigen(others.parts());
+            (Basis::Eigen(others), functions)
         } else if r.basis == On::Hilbert {
             let centre = vector(r.inputs, 0.3);
             let half_width: Vec<f64> = (0..r.inputs).map(|i| 3.0 + 0.5 * i as f64).collect();
@@ -119,7 +125,9 @@ impl Case {
             let sd = log_sd.map(|v| v.iter().map(|s| s.exp()).collect()).collect::<Vec<_>>();
             (mean, sd)
         });
-        let mut model = Model::new(r.method, r.experts, basis, odd_priors()).unwrap();
+        let common = shared.as_ref().map(|eigen| Functions::Eigen(eigen.parts()));
+        let bases = Bases { common: shared.map(Basis::Eigen), others: basis };
+        let mut model = Model::new(r.method, r.experts, bases, odd_priors()).unwrap();
         if r.normalised {
             model = model.normalised();
         }
@@ -131,14 +139,11 @@ impl Case {
             data = data.with_given(mean, sd).unwrap();
         }
         // The hyperparameters half as wide as theta: lengthscales stay in reach of the data.
-        let per_gp = 1 + r.inputs;
-        let gps = model.layout().gps();
         let mut q = Vec::with_capacity(model.dim());
         for bank in &model.layout().banks {
-            q.extend(vector(bank.count * per_gp, 0.5));
-            q.extend(vector(bank.count * model.layout().features, 1.0));
+            q.extend(vector(bank.count * (1 + bank.lengthscales), 0.5));
+            q.extend(vector(bank.count * bank.features, 1.0));
         }
-        assert_eq!(q.len(), gps * (per_gp + model.layout().features));
         q.extend(vector(model.dim() - q.len(), 1.0));
         let textbook = Textbook {
             method: r.method,
@@ -147,6 +152,7 @@ impl Case {
             experts,
             kernel: r.kernel,
             functions,
+            common,
             priors: odd_priors(),
             x,
             y,
@@ -165,6 +171,24 @@ impl Case {
     pub(crate) fn given(&self) -> Option<Given> {
         self.textbook.given.as_ref().map(|(mean, sd)| Given::new(mean, sd).unwrap())
     }
+}
+
+/// Eigenfunctions of a random pilot, orthogonal on landmarks of their own with random weights.
+fn eigen(
+    r: Recipe,
+    functions: usize,
+    level: f64,
+    vector: &mut impl FnMut(usize, f64) -> Vec<f64>,
+) -> Eigen {
+    let count = 2 * functions + 3;
+    let landmarks = Rows::new(&vector(count * r.inputs, 1.5), r.inputs).unwrap();
+    let ell = vector(r.inputs, 0.3).into_iter().map(|v| (0.5 * r.inputs as f64).sqrt() * v.exp());
+    let pilot = Pilot { kernel: r.kernel, var: vector(1, 0.5)[0].exp(), ell: ell.collect() };
+    let all: Vec<usize> = (0..count).collect();
+    let basis = Decomposition::new(pilot, &landmarks, &all).unwrap().leading(functions, level);
+    let weight: Vec<f64> = vector(count, 0.5).iter().map(|w| w.exp()).collect();
+    let at = basis.at(&landmarks).0;
+    basis.orthogonal(&at, &weight).unwrap().0
 }
 
 /// Rows of one input with their targets.

@@ -4,7 +4,6 @@
 #![allow(dead_code)]
 
 pub(crate) mod case;
-pub(crate) mod cholesky;
 pub(crate) mod dual;
 pub(crate) mod evidence;
 pub(crate) mod gaussian;

@@ -3,10 +3,10 @@
 
 use std::f64::consts::PI;
 
+use gpfuse::basis::eigen::Parts;
 use gpfuse::kernel::Kernel;
 use gpfuse::model::{Method, Priors};
 
-use super::cholesky::factor;
 use super::dual::{Dual, constant};
 
 /// The functions that a GP is a sum of.
@@ -16,8 +16,8 @@ pub(crate) enum Functions {
     Rff { omega: Vec<Vec<f64>> },
     /// Products of sines on a box.
     Hilbert { centre: Vec<f64>, half_width: Vec<f64>, sizes: Vec<usize> },
-    /// The rows of a Cholesky factor, one per row of the data.
-    Exact { anchors: Vec<Vec<f64>> },
+    /// A constant and combinations of covariances with landmarks.
+    Eigen(Parts),
 }
 
 /// Means and standard deviations of given experts, by expert and row.
@@ -32,6 +32,8 @@ pub(crate) struct Textbook {
     pub(crate) experts: usize,
     pub(crate) kernel: Kernel,
     pub(crate) functions: Functions,
+    /// Of the mean that learned experts share, where they share one.
+    pub(crate) common: Option<Functions>,
     pub(crate) priors: Priors,
     pub(crate) x: Vec<Vec<f64>>,
     pub(crate) y: Vec<f64>,
@@ -52,13 +54,15 @@ struct Gp {
     ell: Vec<Dual>,
     /// Features' coefficients, scales included.
     coef: Vec<Dual>,
-    /// The Cholesky factor of an exact GP.
-    factor: Vec<Vec<Dual>>,
+    var: Dual,
 }
 
 /// The banks of one point of the sampling space.
 pub(crate) struct Banks {
     mu: Vec<Gp>,
+    /// The shared mean, if there is one, and what the experts differ by.
+    common: Vec<Gp>,
+    contrast: Vec<Gp>,
     log_sd: Vec<Gp>,
     gate: Vec<Gp>,
     /// Log scales of the experts, log floor, log odds of tails and linear pool.
@@ -96,7 +100,7 @@ impl Functions {
         match self {
             Functions::Rff { omega } => 2 * omega.len(),
             Functions::Hilbert { sizes, .. } => sizes.iter().product(),
-            Functions::Exact { anchors } => anchors.len(),
+            Functions::Eigen(parts) => parts.centre.len() + 1,
         }
     }
 
@@ -120,25 +124,32 @@ impl Functions {
                     spectral_density(kernel, var, ell, &w).sqrt()
                 })
                 .collect(),
-            Functions::Exact { anchors } => vec![var.sqrt(); anchors.len()],
+            Functions::Eigen(parts) => {
+                let mut scales = vec![var.sqrt(); parts.centre.len() + 1];
+                scales[0] = constant(1.0);
+                scales
+            }
         }
     }
 
-    /// The Cholesky factor, where there is one.
-    fn factor(&self, kernel: Kernel, ell: &[Dual]) -> Vec<Vec<Dual>> {
-        match self {
-            Functions::Exact { anchors } => factor(kernel, ell, anchors),
-            _ => Vec::new(),
-        }
+    /// How many lengthscales a GP has.
+    fn lengthscales(&self, inputs: usize) -> usize {
+        if matches!(self, Functions::Eigen(_)) { 0 } else { inputs }
+    }
+
+    /// What GPs vary about.
+    fn level(&self) -> f64 {
+        if let Functions::Eigen(parts) = self { parts.level } else { 0.0 }
     }
 
     /// The features of a GP at `x`, without their scales.
     fn at(&self, x: &[f64], gp: &Gp) -> Vec<Dual> {
         let ell = &gp.ell;
         match self {
-            Functions::Exact { anchors } => {
-                let row = anchors.iter().zip(&gp.factor).find(|(a, _)| *a == x);
-                row.map(|(_, row)| row.clone()).unwrap_or_else(|| panic!("{x:?} is no anchor"))
+            Functions::Eigen(parts) => {
+                let psi = eigenfunctions(parts, x);
+                let phi = psi.iter().zip(&parts.centre).map(|(psi, c)| constant(psi - c));
+                [constant(1.0)].into_iter().chain(phi).collect()
             }
             Functions::Rff { omega } => {
                 let phase = |w: &Vec<f64>| -> Dual {
@@ -160,6 +171,49 @@ impl Functions {
                 })
                 .collect(),
         }
+    }
+}
+
+/// The covariance at a scaled distance.
+pub(crate) fn covariance(kernel: Kernel, r: f64) -> f64 {
+    match kernel {
+        Kernel::Rbf => (-0.5 * r * r).exp(),
+        Kernel::Matern12 => (-r).exp(),
+        Kernel::Matern32 => (1.0 + 3.0_f64.sqrt() * r) * (-3.0_f64.sqrt() * r).exp(),
+        Kernel::Matern52 => {
+            (1.0 + 5.0_f64.sqrt() * r + 5.0 / 3.0 * r * r) * (-5.0_f64.sqrt() * r).exp()
+        }
+    }
+}
+
+/// The eigenfunctions at `x`, before they are centred.
+pub(crate) fn eigenfunctions(parts: &Parts, x: &[f64]) -> Vec<f64> {
+    let (d, ell) = (x.len(), &parts.pilot.ell);
+    let landmarks = parts.landmarks.len() / d;
+    let mut k = Vec::new();
+    for m in 0..landmarks {
+        let gap = |i: usize| x[i] / ell[i] - parts.landmarks[m * d + i];
+        let r = (0..d).map(|i| gap(i) * gap(i)).sum::<f64>().sqrt();
+        k.push(parts.pilot.var * covariance(parts.pilot.kernel, r));
+    }
+    let one = |j: usize| (0..landmarks).map(|m| parts.projection[j * landmarks + m] * k[m]).sum();
+    (0..parts.centre.len()).map(one).collect()
+}
+
+/// The variance that eigenfunctions leave out at `x`.
+pub(crate) fn left_out(parts: &Parts, x: &[f64]) -> f64 {
+    let kept: f64 = eigenfunctions(parts, x).iter().map(|psi| psi * psi).sum();
+    (parts.pilot.var - kept).max(0.0)
+}
+
+/// Entry (k, i) of Helmert's matrix: column i has the first i + 1 experts against the next one.
+fn helmert(k: usize, i: usize) -> f64 {
+    let count = (i + 1) as f64;
+    let norm = (count + count * count).sqrt();
+    match k {
+        k if k <= i => 1.0 / norm,
+        k if k == i + 1 => -count / norm,
+        _ => 0.0,
     }
 }
 
@@ -198,12 +252,15 @@ impl Textbook {
         let gates = if self.softmax() { self.experts - 1 } else { self.experts };
         let functions = if self.learned() { 2 * self.experts } else { 0 };
         let extra = if self.robust { self.experts + 4 } else { 0 };
-        (functions + gates) * (1 + self.x[0].len() + self.functions.features()) + extra
+        let each = |f: &Functions| 1 + f.lengthscales(self.x[0].len()) + f.features();
+        // One of the means is the shared one.
+        let (shared, common) = self.common.as_ref().map_or((0, 0), |f| (1, each(f)));
+        common + (functions + gates - shared) * each(&self.functions) + extra
     }
 
     /// Read the banks from a point, each as log var, log ell, theta, and add up their priors.
     pub(crate) fn banks(&self, q: &[Dual]) -> Banks {
-        let (d, features) = (self.x[0].len(), self.functions.features());
+        let d = self.x[0].len();
         let learned = if self.learned() { self.experts } else { 0 };
         let gates = if self.softmax() { self.experts - 1 } else { self.experts };
         let gate_mean = if self.softmax() { 0.0 } else { -(self.experts as f64).ln() };
@@ -213,7 +270,12 @@ impl Textbook {
             rest = tail;
             head.to_vec()
         };
-        let mut bank = |count: usize, mean: f64, prior: gpfuse::model::BankPrior| -> Vec<Gp> {
+        let mut bank = |count: usize,
+                        mean: f64,
+                        prior: gpfuse::model::BankPrior,
+                        functions: &Functions|
+         -> Vec<Gp> {
+            let (d, features) = (functions.lengthscales(d), functions.features());
             let (var, ell, theta) = (take(count), take(count * d), take(count * features));
             for q in &var {
                 log_prior = log_prior + log_half_normal(*q, prior.var);
@@ -226,21 +288,28 @@ impl Textbook {
             }
             let gp = |k: usize| {
                 let ell: Vec<Dual> = ell[k * d..(k + 1) * d].iter().map(|l| l.exp()).collect();
-                let scales = self.functions.scales(self.kernel, var[k].exp(), &ell);
+                let scales = functions.scales(self.kernel, var[k].exp(), &ell);
                 let theta = &theta[k * features..(k + 1) * features];
                 let coef = scales.iter().zip(theta).map(|(s, t)| *s * *t).collect();
-                let factor = self.functions.factor(self.kernel, &ell);
-                Gp { mean, ell, coef, factor }
+                Gp { mean, ell, coef, var: var[k].exp() }
             };
             (0..count).map(gp).collect()
         };
-        let mu = bank(learned, 0.0, self.priors.mu);
-        let log_sd = bank(learned, 0.0, self.priors.log_sd);
+        let (mut mu, mut common, mut contrast) = (Vec::new(), Vec::new(), Vec::new());
+        match &self.common {
+            Some(functions) => {
+                common = bank(1, functions.level(), self.priors.mu, functions);
+                contrast = bank(learned - 1, 0.0, self.priors.mu, &self.functions);
+            }
+            None => mu = bank(learned, 0.0, self.priors.mu, &self.functions),
+        }
+        let level = self.functions.level();
+        let log_sd = bank(learned, level, self.priors.log_sd, &self.functions);
         let mut gate_prior = self.priors.gate;
         if self.robust {
             gate_prior.ell *= 2.0 * (d as f64).sqrt();
         }
-        let gate = bank(gates, gate_mean, gate_prior);
+        let gate = bank(gates, gate_mean, gate_prior, &self.functions);
         let calibration = rest.to_vec();
         if let [log_scale @ .., floor, tail, blend, temper] = calibration.as_slice() {
             let prior = self.priors.calibration;
@@ -255,16 +324,17 @@ impl Textbook {
         }
         let expected = if self.robust { self.experts + 4 } else { 0 };
         assert_eq!(calibration.len(), expected);
-        Banks { mu, log_sd, gate, calibration, log_prior }
+        Banks { mu, common, contrast, log_sd, gate, calibration, log_prior }
     }
 
     /// The experts at `x`; `row` says which prediction of given experts is meant.
     pub(crate) fn experts_at(&self, banks: &Banks, x: &[f64], row: usize) -> Vec<Expert> {
-        let at = |gp: &Gp| -> Dual {
-            let features = self.functions.at(x, gp);
+        let on = |functions: &Functions, gp: &Gp| -> Dual {
+            let features = functions.at(x, gp);
             let sum: Dual = gp.coef.iter().zip(&features).map(|(c, f)| *c * *f).sum();
             sum + constant(gp.mean)
         };
+        let at = |gp: &Gp| on(&self.functions, gp);
         let mut log_w: Vec<Dual> = banks.gate.iter().map(at).collect();
         if self.softmax() {
             log_w.push(constant(0.0));
@@ -280,9 +350,35 @@ impl Textbook {
                 },
                 log_w: log_w[k],
             },
+            None if self.common.is_some() => self.sharing(k, banks, x, log_w[k], &on),
             None => Expert { mu: at(&banks.mu[k]), log_sd: at(&banks.log_sd[k]), log_w: log_w[k] },
         };
         (0..self.experts).map(one).collect()
+    }
+
+    /// Expert `k` of those that share a mean: what they differ by is in units of the usual noise `e^level`,
+    /// and their noise has what the functions of the mean leave out and a tenth of the usual noise
+    /// besides their own.
+    fn sharing(
+        &self,
+        k: usize,
+        banks: &Banks,
+        x: &[f64],
+        log_w: Dual,
+        on: &dyn Fn(&Functions, &Gp) -> Dual,
+    ) -> Expert {
+        let Some(functions @ Functions::Eigen(parts)) = &self.common else {
+            panic!("no shared mean")
+        };
+        let (usual, common) = (self.functions.level().exp(), &banks.common[0]);
+        let mut mu = on(functions, common);
+        for (i, gp) in banks.contrast.iter().enumerate() {
+            mu = mu + on(&self.functions, gp) * (usual * helmert(k, i));
+        }
+        let own = (on(&self.functions, &banks.log_sd[k]) * 2.0).exp();
+        let variance =
+            own + common.var * left_out(parts, x) + constant(0.1 * usual * (0.1 * usual));
+        Expert { mu, log_sd: variance.ln() * 0.5, log_w }
     }
 
     /// The fused density as components: weight, mean, standard deviation.

@@ -1,9 +1,10 @@
 //! A density with exact starts, and the laws that one transition must conserve.
 
+use gpfuse::fit::BasisChoice;
 use gpfuse::model::{Method, Posterior, Prior};
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::joint::{draw, prior_draw, small, views};
+use crate::joint::{draw, on, prior_draw, small, views};
 use crate::known::{Known, View};
 use crate::tune::Start;
 
@@ -61,8 +62,12 @@ impl Case<Prior> {
 impl Case<Posterior> {
     /// The posterior of a method given data that were drawn with the start, which is an exact
     /// draw of it; over all data its parameters have the laws of the prior.
-    pub(super) fn posterior(method: Method, seed: u64) -> anyhow::Result<Case<Posterior>> {
-        let study = small(method, seed)?;
+    pub(super) fn posterior(
+        method: Method,
+        basis: BasisChoice,
+        seed: u64,
+    ) -> anyhow::Result<Case<Posterior>> {
+        let study = on(basis, method, seed)?;
         let views = views(study.model());
         let start: Start<Posterior> = Box::new(move |rng| {
             let truth = draw(&study, rng)?;
@@ -70,7 +75,10 @@ impl Case<Posterior> {
             Ok((truth.q, posterior))
         });
         Ok(Case {
-            name: format!("posterior of {method}"),
+            name: match basis {
+                BasisChoice::Eigen => format!("posterior of {method}, eigenfunctions"),
+                _ => format!("posterior of {method}"),
+            },
             start,
             views,
             widest: 1.0,

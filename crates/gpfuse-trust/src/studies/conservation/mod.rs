@@ -5,6 +5,7 @@ mod conserve;
 #[cfg(test)]
 mod tests;
 
+use gpfuse::fit::BasisChoice;
 use gpfuse::infer::{Density, Sampler};
 use gpfuse::model::Method;
 
@@ -65,8 +66,11 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     // Data cost more than transitions: fewer starts, and so a coarser look at the likelihood.
     let starts = run.size(5000, 60_000);
     let power = Power { exact: power, drawn: if run.short { 0.2 } else { 0.055 } };
-    for method in Method::ALL {
-        let case = Case::posterior(method, run.seed)?;
+    let hilbert = Method::ALL.map(|method| (method, BasisChoice::Hilbert));
+    let shared = [Method::Het, Method::Mogpe, Method::Pogpe, Method::Pbhs];
+    let eigen = shared.map(|method| (method, BasisChoice::Eigen));
+    for (method, basis) in hilbert.into_iter().chain(eigen) {
+        let case = Case::posterior(method, basis, run.seed)?;
         both(&case, [starts, starts], &power, run, &mut out)?;
     }
     Ok(out)
