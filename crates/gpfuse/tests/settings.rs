@@ -146,6 +146,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
                 scaling: kinds.5,
                 combine: kinds.6,
                 experts: sizes.0,
+                choose_experts: false,
                 frequencies: sizes.1,
                 size: sizes.2,
                 functions: sizes.5,
