@@ -4,13 +4,13 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use super::pilot::{Ground, assumed};
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
 use crate::experts::{self, Assignment};
 use crate::infer;
 use crate::kernel::Kernel;
-use super::pilot::{Ground, assumed};
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
 use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
@@ -90,11 +90,11 @@ settings! {
                 .only(Only::Basis(BasisChoice::Hilbert));
         /// Eigen: functions of the mean that the experts share.
         functions: Option<usize> = None,
-            common(OfBasis).value("J").from(1.0, 1e4).only(Only::Basis(BasisChoice::Eigen))
+            rare(OfBasis).value("J").from(1.0, 1e4).only(Only::Basis(BasisChoice::Eigen))
                 .unless_given("chosen from the data");
-        /// Kernel of all GPs.
+        /// Kernel of GPs. On eigen the best is the one that predicts rows left out best.
         kernel: Option<Kernel> = None,
-            common(OfBasis).unless_given("rbf; on the eigen basis what predicts rows left out best");
+            common(OfBasis).unless_given("rbf, best on eigen");
         /// Normalise the weights of pogpe and pbhs to sum to one at each input.
         normalise: bool = false,
             rare(Experts).only(Only::Methods(&[Method::Pogpe, Method::Pbhs]));
