@@ -144,7 +144,11 @@ fn posterior(fitted: &Fitted) -> Group {
         let contrasts = layout.bank(Role::Contrast).map_or(0, |b| b.count);
         vars.push(var("contrast", &["contrast"], label(contrasts)));
         vars.extend([index("common", 1), index("common_feature", common.features())]);
-        dims.extend([("contrast", contrasts), ("common", 1), ("common_feature", common.features())]);
+        dims.extend([
+            ("contrast", contrasts),
+            ("common", 1),
+            ("common_feature", common.features()),
+        ]);
     }
     for part in &layout.parts {
         let range = part.offset..part.offset + part.count * part.width;

@@ -96,7 +96,9 @@ pub(super) fn read(
     let plain = |e: gpfuse::Error| e.to_string();
     let kernel = settings.kernel.unwrap_or_default();
     if let Ok(omega) = group.numbers("omega") {
-        return Rff::new(kernel, omega.to_vec(), inputs).map(|b| Basis::Rff(b).into()).map_err(plain);
+        return Rff::new(kernel, omega.to_vec(), inputs)
+            .map(|b| Basis::Rff(b).into())
+            .map_err(plain);
     }
     if group.data(OTHERS.projection).is_ok() {
         let common = match group.data(COMMON.projection) {

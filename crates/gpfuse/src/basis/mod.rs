@@ -390,7 +390,11 @@ mod tests {
             let error = |size: usize| {
                 let basis = Hilbert::new(kernel, vec![0.0], vec![6.5], vec![size]);
                 let basis = Basis::Hilbert(basis.expect("a box"));
-                basis.approximation(&[0.3_f64.ln()], &[5.0]).expect("a report").expect("one").max_abs
+                basis
+                    .approximation(&[0.3_f64.ln()], &[5.0])
+                    .expect("a report")
+                    .expect("one")
+                    .max_abs
             };
             assert!(error(400) < bound, "{kernel}: {}", error(400));
             assert!(error(10) > 0.3, "{kernel}: {}", error(10));

@@ -20,7 +20,6 @@ pub use prediction::Prediction;
 pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 
-use pilot::Ground;
 use crate::data::Data;
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
 use crate::infer::{Monitor, Quiet};
@@ -28,6 +27,7 @@ use crate::model::{Method, Observed, Posterior};
 use crate::scale::Scaler;
 use crate::settings::Message;
 use crate::{Error, Result};
+use pilot::Ground;
 
 /// Fit a method to rows with known targets. `bhs` and `pbhs` learn weights for the experts made
 /// elsewhere that come with the rows; where none come, they train experts on some of the rows and

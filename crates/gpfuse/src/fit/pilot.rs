@@ -105,11 +105,13 @@ impl Ground {
 /// variance and lengthscales, and a noise of [`ASSUMED_LOG_SD`].
 pub(crate) fn assumed(x: &[f64], inputs: usize, settings: &CheckedFit) -> Result<Bases> {
     let rows = Rows::new(x, inputs)?;
-    let (kernel, functions) = (settings.kernel.unwrap_or_default(), settings.functions.unwrap_or(8));
+    let (kernel, functions) =
+        (settings.kernel.unwrap_or_default(), settings.functions.unwrap_or(8));
     let made = |stretch: f64, level: f64| {
         let pilot = Pilot { kernel, var: 1.0, ell: vec![stretch; inputs] };
         let some = landmarks(rows.len(), FEW_LANDMARKS, settings.sampler.seed);
-        let basis = Decomposition::new(pilot, &rows, &some)?.leading(functions.min(FEW_FUNCTIONS), level);
+        let basis =
+            Decomposition::new(pilot, &rows, &some)?.leading(functions.min(FEW_FUNCTIONS), level);
         let at = basis.at(&rows).0;
         basis.orthogonal(&at, &vec![1.0; rows.len()]).map(|(basis, _)| Basis::Eigen(basis))
     };
@@ -136,7 +138,8 @@ fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(G
         None => Kernel::ALL.to_vec(),
     };
     let with = |kernel, steps| {
-        gp::Settings { kernel, starts: 2, steps, seed, threads: 1, ..gp::Settings::default() }.check()
+        gp::Settings { kernel, starts: 2, steps, seed, threads: 1, ..gp::Settings::default() }
+            .check()
     };
     let (some, targets) = pick(COMPARED_ROWS);
     let rows = Rows::new(&some, inputs)?;
@@ -148,7 +151,8 @@ fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(G
     })?;
     let found = found.into_iter().collect::<Result<Vec<(f64, Gp, Noise)>>>()?;
     let best = found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let nothing = || Error::Data("no pilot GP could be fitted: look at the scale of the data".into());
+    let nothing =
+        || Error::Data("no pilot GP could be fitted: look at the scale of the data".into());
     let (_, near, known) = best.ok_or_else(nothing)?;
     if n <= COMPARED_ROWS {
         return Ok((near, known));

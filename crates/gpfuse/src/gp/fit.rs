@@ -75,7 +75,8 @@ fn search(
     let unit = scaler.target.scale * scaler.target.scale;
     let peak = match near {
         Some(hyper) => {
-            let ell = hyper.ell.iter().zip(&scaler.inputs).map(|(ell, input)| (ell / input.scale).ln());
+            let ell =
+                hyper.ell.iter().zip(&scaler.inputs).map(|(ell, input)| (ell / input.scale).ln());
             let ends = [(hyper.var / unit).ln(), (hyper.noise / unit).ln()];
             let mut start: Vec<f64> = [ends[0]].into_iter().chain(ell).chain([ends[1]]).collect();
             for (q, bounds) in start.iter_mut().zip(prior.lower.iter().zip(&prior.upper)) {
@@ -85,7 +86,8 @@ fn search(
         }
         None => {
             let size = explore::part(n, inputs);
-            let part = if size < n { Some(team(&some_rows(n, size, settings.seed))?) } else { None };
+            let part =
+                if size < n { Some(team(&some_rows(n, size, settings.seed))?) } else { None };
             explore::explore(&team(&all)?, part.as_ref(), settings)?
         }
     };

@@ -30,8 +30,8 @@ pub use fit::fit;
 pub(crate) use fit::refine;
 pub use hyper::Hyper;
 pub use posterior::{Gp, Prediction};
-pub(crate) use starts::some_rows;
 pub use settings::{Checked, Mean, Objective, Settings};
+pub(crate) use starts::some_rows;
 
 /// The most rows an exact GP takes: at this many the matrices of a fit fill ten gigabytes.
 pub const LARGEST_EXACT_GP: usize = 20_000;

@@ -81,7 +81,9 @@ fn means(model: &Model) -> std::result::Result<(Bank, &Part), &'static str> {
     let layout = model.layout();
     let theta = |p: &&Part| p.role == Some(Role::Mu) && p.kind == Kind::Theta;
     match (layout.bank(Role::Mu), layout.parts.iter().find(theta), model.basis()) {
-        _ if model.learned() && matches!(model.basis(), Basis::Eigen(_)) => Err("the rff or hilbert basis"),
+        _ if model.learned() && matches!(model.basis(), Basis::Eigen(_)) => {
+            Err("the rff or hilbert basis")
+        }
         (None, ..) | (_, None, _) => Err("experts that are learned with the weights"),
         _ if model.pool() != Pool::LogLinear && model.experts() > 1 => {
             Err("pogpe, or a single expert")

@@ -116,8 +116,7 @@ impl Pass {
             first = some.end;
             for (i, group) in model.groups.iter().enumerate() {
                 let d_f = &self.d_f[i][..some.len() * group.gps.len()];
-                let (cache, work, out) =
-                    (&cache.0[i], &self.scratch.work[i], &mut sum.adjoints[i]);
+                let (cache, work, out) = (&cache.0[i], &self.scratch.work[i], &mut sum.adjoints[i]);
                 group.basis.adjoint(level, &data.rows, some.clone(), cache, work, d_f, out);
             }
         }
@@ -138,7 +137,9 @@ impl Pass {
     /// Turn the derivatives with respect to widened log sds into those with respect to the experts'
     /// own; that with respect to the log variance of the shared mean.
     fn narrow(&mut self, on: Shared<'_>, b: usize, filled: usize) -> f64 {
-        let Some((shared, left)) = on.model.shared.as_ref().zip(on.cache.left_out(b)) else { return 0.0 };
+        let Some((shared, left)) = on.model.shared.as_ref().zip(on.cache.left_out(b)) else {
+            return 0.0;
+        };
         let (var, level) = (on.prepared.shared_var, on.level);
         let experts = self.scratch.experts.log_sd.iter().zip(&mut self.adjoint.log_sd);
         let each = |(log_sd, d)| shared.widen_adjoint(level, var, left, log_sd, filled, d);

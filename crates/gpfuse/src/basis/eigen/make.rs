@@ -129,11 +129,15 @@ impl Eigen {
     pub fn orthogonal(self, phi: &Mat<f64>, weight: &[f64]) -> Result<(Eigen, Information)> {
         let (n, functions) = (phi.nrows(), self.functions());
         let all: f64 = weight.iter().sum();
-        let mean = |j: usize| phi.col_as_slice(j).iter().zip(weight).map(|(f, w)| f * w).sum::<f64>() / all;
+        let mean = |j: usize| {
+            phi.col_as_slice(j).iter().zip(weight).map(|(f, w)| f * w).sum::<f64>() / all
+        };
         let means: Vec<f64> = (0..functions).map(mean).collect();
-        let weighted = Mat::from_fn(n, functions, |i, j| weight[i].sqrt() * (phi[(i, j)] - means[j]));
+        let weighted =
+            Mat::from_fn(n, functions, |i, j| weight[i].sqrt() * (phi[(i, j)] - means[j]));
         let gram = weighted.transpose() * &weighted;
-        let found = SelfAdjointEigen::new(gram.as_ref(), Side::Lower).map_err(|_| no_eigenvalues())?;
+        let found =
+            SelfAdjointEigen::new(gram.as_ref(), Side::Lower).map_err(|_| no_eigenvalues())?;
         let turn = |j: usize, old: usize| found.U()[(old, functions - 1 - j)];
         let landmarks = self.landmarks();
         let old = Mat::from_fn(functions, landmarks, |i, m| self.projection[i * landmarks + m]);
@@ -151,5 +155,7 @@ impl Eigen {
 }
 
 fn no_eigenvalues() -> Error {
-    Error::Data("the covariance of the rows has no eigenvalues: look at the scale of the inputs".into())
+    Error::Data(
+        "the covariance of the rows has no eigenvalues: look at the scale of the inputs".into(),
+    )
 }

@@ -52,12 +52,7 @@ impl Noise {
     }
 
     /// Find the noise of rows and a GP that has it, from one that is near.
-    pub(super) fn rounds(
-        &mut self,
-        gp: Gp,
-        rows: &Rows,
-        settings: &gp::Checked,
-    ) -> Result<Gp> {
+    pub(super) fn rounds(&mut self, gp: Gp, rows: &Rows, settings: &gp::Checked) -> Result<Gp> {
         let functions = self.basis.at(rows).0;
         let mut gp = gp;
         for _ in 0..ROUNDS {
@@ -81,8 +76,7 @@ impl Noise {
     ) -> Result<Gp> {
         // In units of the level, which the climb begins at.
         let unit = (2.0 * self.basis.level()).exp();
-        let relative: Vec<f64> =
-            (0..y.len()).map(|r| self.variance(functions, r) / unit).collect();
+        let relative: Vec<f64> = (0..y.len()).map(|r| self.variance(functions, r) / unit).collect();
         let hyper = gp::Hyper { noise: unit, ..near.hyper().clone() };
         gp::refine(x, near.inputs(), y, &relative, &hyper, settings)
     }

@@ -37,7 +37,8 @@ pub(super) fn choose(values: &[f64], along: &[f64], noise: f64) -> usize {
     }
     let evidence = |kept: usize| {
         let t = noise + sums[kept].0;
-        let known: f64 = (0..kept).map(|j| square[j] / (values[j] + t) + (values[j] + t).ln()).sum();
+        let known: f64 =
+            (0..kept).map(|j| square[j] / (values[j] + t) + (values[j] + t).ln()).sum();
         -0.5 * (known + sums[kept].1 / t + (n - kept as f64) * t.ln())
     };
     let all = evidence(values.len());

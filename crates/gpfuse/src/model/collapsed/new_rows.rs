@@ -5,8 +5,8 @@
 //! So, given h and the data, `y ~ N(m + f psi, 1 / tau + f A^-1 f')`.
 
 use super::{Collapsed, precision};
-use crate::model::Cached;
 use crate::math::{Lanes, ROWS};
+use crate::model::Cached;
 use crate::rows::Rows;
 
 /// Mean and standard deviation of each row of a block.
