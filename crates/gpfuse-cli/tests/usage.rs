@@ -11,7 +11,7 @@ use common::{Place, SMALL_FIT};
 /// The flags that every fitting command shares, under their headings.
 const SCALED: &str = "scaling no-scale";
 const MADE: &str = "experts partition along hold-out expert-kernel expert-objective expert-inputs";
-const SHARED: &str = "basis frequencies scheme omega size box kernel \
+const SHARED: &str = "basis frequencies scheme omega size box functions kernel \
                       sampler metric chains warmup draws max-depth hmc-depth target-accept start \
                       candidates start-steps seed threads";
 
@@ -134,7 +134,7 @@ fn settings_without_effect_are_warned_about() {
         ),
         ("three.csv", "--size 3", "hilbert", ""),
         ("three.csv", "--box 3", "auto", "`box`: is for the hilbert basis"),
-        ("four.csv", "--size 3", "auto", "`size`: is for the hilbert basis, not for these inputs"),
+        ("four.csv", "--size 3", "auto", "`size`: is for the hilbert basis, not for eigen"),
         ("d.csv", "--hold-out 0.3", "auto", "`hold-out`: is not for pogpe"),
         ("d.csv", "--plain", "auto", "`plain`: is not for pogpe"),
         ("d.csv", "--plain false --box 2", "auto", ""),

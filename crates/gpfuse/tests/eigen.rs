@@ -113,7 +113,9 @@ fn fewer_functions_leave_more_out() {
 #[test]
 fn moved_and_reordered_landmarks_have_the_same_law() {
     let (x, new, shift) = (table(30, 5), table(5, 6), [3.0, -20.0, 0.7]);
-    let moved = |x: &[f64]| -> Vec<f64> { x.iter().zip(shift.iter().cycle()).map(|(x, s)| x + s).collect() };
+    let moved = |x: &[f64]| -> Vec<f64> {
+        x.iter().zip(shift.iter().cycle()).map(|(x, s)| x + s).collect()
+    };
     let law = |basis: &Eigen, x: &[f64]| {
         let psi = uncentred(basis, x);
         (&psi * psi.transpose(), basis.at(&rows(x)).1)
@@ -175,7 +177,8 @@ fn a_linear_model_on_all_functions_is_the_gp() {
     let noise = 0.09;
     for kernel in [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52, Kernel::Rbf] {
         let (x, mut normal) = (table(50, 11), normals(12));
-        let y: Vec<f64> = x.chunks(INPUTS).map(|x| x[0].sin() + x[1] * 0.3 + 0.3 * normal()).collect();
+        let y: Vec<f64> =
+            x.chunks(INPUTS).map(|x| x[0].sin() + x[1] * 0.3 + 0.3 * normal()).collect();
         let new = [table(20, 13), x[..6].to_vec(), vec![90.0, 90.0, 90.0]].concat();
         let hyper = Hyper { mean: 0.4, var: VAR, ell: ELL.to_vec(), noise };
         let gp = Gp::condition(kernel, hyper, &x, INPUTS, &y).unwrap();
@@ -183,7 +186,8 @@ fn a_linear_model_on_all_functions_is_the_gp() {
         let bare = leading(kernel, &x, usize::MAX);
         let at = bare.at(&rows(&x)).0;
         let basis = bare.orthogonal(&at, &weights(50, 14)).unwrap().0;
-        let (psi, there, left) = (uncentred(&basis, &x), uncentred(&basis, &new), basis.at(&rows(&new)).1);
+        let (psi, there, left) =
+            (uncentred(&basis, &x), uncentred(&basis, &new), basis.at(&rows(&new)).1);
         let count = basis.functions();
         let mut precision = psi.transpose() * &psi;
         for i in 0..count {
@@ -214,9 +218,17 @@ fn knowledge(features: usize, seed: u64) -> Knowledge {
 fn piloted(method: Method, experts: usize) -> (Posterior, Arc<Coordinates>, Vec<f64>) {
     let (basis, inputs) = (On::Eigen, 2);
     let seed = 30 + experts as u64;
-    let case = Case::new(Recipe { basis, inputs, experts, rows: 9, size: 3, ..Recipe::small(method, seed) });
+    let case = Case::new(Recipe {
+        basis,
+        inputs,
+        experts,
+        rows: 9,
+        size: 3,
+        ..Recipe::small(method, seed)
+    });
     let features = |role: Role| case.model.layout().bank(role).unwrap().features;
-    let (common, log_sd) = (knowledge(features(Role::Common), 1), knowledge(features(Role::LogSd), 2));
+    let (common, log_sd) =
+        (knowledge(features(Role::Common), 1), knowledge(features(Role::LogSd), 2));
     let coordinates = Coordinates::new(&case.model, &common, &log_sd);
     (case.posterior(), Arc::new(coordinates), case.q)
 }
@@ -317,7 +329,8 @@ fn coordinates_of_a_pilots_own_model_are_standard_normal() {
         let slope = |j: usize| (0..n).map(|r| weight[r] * function(r, j) * (y[r] - mean)).sum();
         let slope = (0..information.len()).map(slope).collect();
         let common = Knowledge { var: 1.0, information, slope };
-        let few = Eigen::from_parts(Parts { level, ..leading(Kernel::Rbf, &x, 4).parts() }).unwrap();
+        let few =
+            Eigen::from_parts(Parts { level, ..leading(Kernel::Rbf, &x, 4).parts() }).unwrap();
         let nothing = Knowledge { var: 1.0, information: vec![0.0; 5], slope: vec![0.0; 5] };
         let bases = Bases { common: Some(Basis::Eigen(fine)), others: Basis::Eigen(few) };
         let model = Arc::new(Model::new(Method::Het, 1, bases, Priors::default()).unwrap());

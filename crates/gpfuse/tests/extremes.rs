@@ -23,13 +23,8 @@ fn bases() -> [Bases; 4] {
     let hilbert = Hilbert::new(Kernel::Rbf, vec![0.0], vec![2.0], vec![1]).unwrap();
     let pilot = Pilot { kernel: Kernel::Rbf, var: 1.0, ell: vec![0.9] };
     let (landmarks, projection) = (vec![0.3, -0.5], vec![0.8, 0.1]);
-    let eigen = Eigen::from_parts(Parts {
-        pilot,
-        level: 0.0,
-        landmarks,
-        projection,
-        centre: vec![0.2],
-    });
+    let eigen =
+        Eigen::from_parts(Parts { pilot, level: 0.0, landmarks, projection, centre: vec![0.2] });
     let eigen = Basis::Eigen(eigen.unwrap());
     let shared = Bases { common: Some(eigen.clone()), others: eigen.clone() };
     [Basis::Rff(rff).into(), Basis::Hilbert(hilbert).into(), eigen.into(), shared]

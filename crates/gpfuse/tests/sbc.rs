@@ -60,7 +60,7 @@ fn methods_on_eigenfunctions_are_calibrated() {
         let mut settings = settings(method);
         (settings.fit.basis, settings.fit.density) = (BasisChoice::Eigen, DensityChoice::Plain);
         settings.fit.functions = Some(4);
-        let found = verdict(&study(settings), 100, |_| ());
+        let found = verdict(&study(settings), 60, |_| ());
         assert!(found.calibrated(), "{method}: {found:#?}");
     }
 }

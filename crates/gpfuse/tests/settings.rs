@@ -94,7 +94,14 @@ fn sampler() -> impl Strategy<Value = infer::Settings> {
     );
     let draws = proptest::option::weighted(0.9, count(4));
     let lengths = (count(2), prop_oneof![60 => 10_usize..14, 1 => any::<usize>()], draws);
-    let rest = (count(3), count(3), proptest::option::of(number(0.5..0.95)), count(2), count(4), any::<u64>());
+    let rest = (
+        count(3),
+        count(3),
+        proptest::option::of(number(0.5..0.95)),
+        count(2),
+        count(4),
+        any::<u64>(),
+    );
     (kinds, lengths, rest).prop_map(|(kinds, lengths, rest)| infer::Settings {
         sampler: kinds.0,
         metric: kinds.1,

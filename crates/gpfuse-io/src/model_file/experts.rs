@@ -159,7 +159,9 @@ mod tests {
             let numbers = |fitted: &Fitted| {
                 let found = fitted.predict(&new).unwrap();
                 let rows = [found.mean().unwrap(), found.sd().unwrap()].concat();
-                rows.into_iter().chain([fitted.evaluate(&new).unwrap().nlpd.value]).collect::<Vec<f64>>()
+                rows.into_iter()
+                    .chain([fitted.evaluate(&new).unwrap().nlpd.value])
+                    .collect::<Vec<f64>>()
             };
             for (a, b) in numbers(&after).into_iter().zip(numbers(&before)) {
                 assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{method}: {a}, {b}");

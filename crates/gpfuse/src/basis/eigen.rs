@@ -170,8 +170,8 @@ impl Eigen {
     /// make than to read.
     pub(super) fn cache(&self, rows: &Rows) -> Cache {
         let count = self.functions() + 1;
-        let mut cache = Cache::default();
-        cache.features = vec![Lanes::splat(0.0); rows.blocks() * count];
+        let features = vec![Lanes::splat(0.0); rows.blocks() * count];
+        let mut cache = Cache { features, ..Cache::default() };
         for (b, block) in cache.features.chunks_mut(count).enumerate() {
             cache.left_out.push(self.features(Level::detect(), rows, b, block));
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::within;
 use crate::fit::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 use crate::infer::{self, Sampler, Start};
+use crate::kernel::Kernel;
 use crate::settings::Message;
 use crate::{Error, Result};
 
@@ -46,6 +47,7 @@ impl Default for Settings {
             basis: BasisChoice::Hilbert,
             frequencies: 8,
             size: Some(8),
+            kernel: Some(Kernel::Rbf),
             density: DensityChoice::Plain,
             sampler,
             ..FitSettings::default()

@@ -90,7 +90,8 @@ impl Assignment {
         let (stacking, rest) = rows.split_at(held);
         let inputs = x.len() / n;
         if partition == Partition::Contiguous && along >= inputs {
-            let problem = format!("there is no input {along}: the last of {inputs} is {}", inputs - 1);
+            let problem =
+                format!("there is no input {along}: the last of {inputs} is {}", inputs - 1);
             return Err(Error::setting("along", problem));
         }
         let parts = match partition {

@@ -96,11 +96,11 @@ settings! {
                 .only(Only::Basis(BasisChoice::Hilbert));
         /// Eigen: functions of the mean that the experts share.
         functions: Option<usize> = None,
-            common(OfBasis).value("J").from(1.0, 1e4).only(Only::Basis(BasisChoice::Eigen))
+            rare(OfBasis).value("J").from(1.0, 1e4).only(Only::Basis(BasisChoice::Eigen))
                 .unless_given("chosen from the data");
-        /// Kernel of all GPs.
+        /// Kernel of GPs. On eigen the best is the one that predicts rows left out best.
         kernel: Option<Kernel> = None,
-            common(OfBasis).unless_given("rbf; on the eigen basis what predicts rows left out best");
+            common(OfBasis).unless_given("rbf, best on eigen");
         /// Normalise the weights of pogpe and pbhs to sum to one at each input.
         normalise: bool = false,
             rare(Experts).only(Only::Methods(&[Method::Pogpe, Method::Pbhs]));

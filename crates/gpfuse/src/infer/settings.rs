@@ -80,7 +80,7 @@ settings! {
         max_depth: usize = 10, common(Sampling).value("D").from(1.0, 20.0);
         /// HMC: trajectories have exactly 2^D - 1 steps.
         hmc_depth: usize = 5, rare(Sampling).value("D").from(1.0, 20.0);
-        /// Mean acceptance that the step size is adapted to.
+        /// Mean acceptance the step size is adapted to.
         target_accept: Option<f64> = None,
             common(Sampling).value("P").bounds(Bounds::Between(0.1, 0.9999))
                 .unless_given("0.8, on eigen 0.9");

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::eigen::{Decomposition, Pilot};
+use gpfuse::basis::frequencies::Scheme;
 use gpfuse::basis::{Basis, Eigen, Hilbert, Rff};
 use gpfuse::kernel::Kernel;
 use gpfuse::model::{

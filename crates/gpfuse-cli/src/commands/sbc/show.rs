@@ -16,6 +16,7 @@ pub(super) fn name(study: &Study) -> String {
     let (fit, rows) = (&study.settings().fit, study.settings().rows);
     let basis = match fit.basis {
         BasisChoice::Rff => format!("RFF of {} frequencies", fit.frequencies),
+        BasisChoice::Eigen => "eigenfunctions of an assumed pilot".into(),
         _ => format!("Hilbert basis of {}", fit.size.unwrap_or_default()),
     };
     let experts = print::count(study.model().experts(), "expert");
