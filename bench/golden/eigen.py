@@ -1,4 +1,4 @@
-"""Golden log densities on eigenfunctions, by automatic differentiation of a statement of the models.
+"""Golden log densities on eigenfunctions, by automatic differentiation of the models' formulas.
 
     python3 -m venv target/golden
     target/golden/bin/pip install -r bench/golden/requirements.txt
@@ -159,7 +159,12 @@ def make(method: str, number: int) -> dict:
     gates = experts if method in ("pbhs", "pogpe") else experts - 1
     banks = {"w": (gates, coarse)}
     if method in LEARNED:
-        banks = {"common": (1, fine), "contrast": (experts - 1, coarse), "logsd": (experts, coarse), **banks}
+        banks = {
+            "common": (1, fine),
+            "contrast": (experts - 1, coarse),
+            "logsd": (experts, coarse),
+            **banks,
+        }
     params = {}
     for name, (count, width) in banks.items():
         if count > 0:
@@ -167,7 +172,9 @@ def make(method: str, number: int) -> dict:
             params[f"{name}_theta"] = rng.normal(size=(count, width + 1))
     phi = {name: functions(case[name], x) for name in ("common", "others") if name in case}
     each = log_likelihood(case, params, phi)
-    value, grad = jax.value_and_grad(lambda p: log_prior(p) + log_likelihood(case, p, phi).sum())(params)
+    value, grad = jax.value_and_grad(lambda p: log_prior(p) + log_likelihood(case, p, phi).sum())(
+        params
+    )
     case["params"] = {name: v.tolist() for name, v in params.items()}
     case |= {"logp": float(value), "loglik": float(each.sum()), "prior": float(log_prior(params))}
     case["lpd"] = each.tolist()

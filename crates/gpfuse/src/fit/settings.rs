@@ -98,7 +98,7 @@ settings! {
         functions: Option<usize> = None,
             rare(OfBasis).value("J").from(1.0, 1e4).only(Only::Basis(BasisChoice::Eigen))
                 .unless_given("chosen from the data");
-        /// Kernel of GPs. On eigen the best is the one that predicts rows left out best.
+        /// Kernel. The best on eigen is the one that predicts rows left out best.
         kernel: Option<Kernel> = None,
             common(OfBasis).unless_given("rbf, best on eigen");
         /// Normalise the weights of pogpe and pbhs to sum to one at each input.
