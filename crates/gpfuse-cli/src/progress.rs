@@ -124,6 +124,10 @@ impl Monitor for Bars<'_> {
         }
     }
 
+    fn wants_forecast(&self) -> bool {
+        self.visible
+    }
+
     fn expect(&self, forecast: &Forecast) {
         if self.visible && forecast.seconds > WORTH_SAYING {
             // Where the terminal is gone, so is its reader.

@@ -26,6 +26,10 @@ impl Monitor for Linked<'_> {
         self.monitor.phase(phase);
     }
 
+    fn wants_forecast(&self) -> bool {
+        self.monitor.wants_forecast()
+    }
+
     fn expect(&self, forecast: &Forecast) {
         self.monitor.expect(forecast);
     }

@@ -211,7 +211,12 @@ fn a_linear_model_on_all_functions_is_the_gp() {
 fn knowledge(features: usize, seed: u64) -> Knowledge {
     let mut normal = normals(seed);
     let information = (0..features).map(|_| (1.5 * normal()).exp()).collect();
-    Knowledge { var: 0.7, information, slope: (0..features).map(|_| 2.0 * normal()).collect() }
+    Knowledge {
+        var: 0.7,
+        own: 0.8,
+        information,
+        slope: (0..features).map(|_| 2.0 * normal()).collect(),
+    }
 }
 
 /// A posterior on eigenfunctions in the coordinates of a pilot that knows anything, and a point.
@@ -328,10 +333,11 @@ fn coordinates_of_a_pilots_own_model_are_standard_normal() {
         let function = |r: usize, j: usize| if j == 0 { 1.0 } else { phi[(r, j - 1)] };
         let slope = |j: usize| (0..n).map(|r| weight[r] * function(r, j) * (y[r] - mean)).sum();
         let slope = (0..information.len()).map(slope).collect();
-        let common = Knowledge { var: 1.0, information, slope };
+        let common = Knowledge { var: 1.0, own: 1.0, information, slope };
         let few =
             Eigen::from_parts(Parts { level, ..leading(Kernel::Rbf, &x, 4).parts() }).unwrap();
-        let nothing = Knowledge { var: 1.0, information: vec![0.0; 5], slope: vec![0.0; 5] };
+        let nothing =
+            Knowledge { var: 1.0, own: 1.0, information: vec![0.0; 5], slope: vec![0.0; 5] };
         let bases = Bases { common: Some(Basis::Eigen(fine)), others: Basis::Eigen(few) };
         let model = Arc::new(Model::new(Method::Het, 1, bases, Priors::default()).unwrap());
         let coordinates = Arc::new(Coordinates::new(&model, &common, &nothing));

@@ -41,6 +41,10 @@ impl Monitor for Heard {
         self.phases.lock().unwrap().push(phase);
     }
 
+    fn wants_forecast(&self) -> bool {
+        true
+    }
+
     fn expect(&self, forecast: &Forecast) {
         self.forecasts.lock().unwrap().push(*forecast);
     }

@@ -68,6 +68,8 @@ pub fn sample_while<D: Density + Sync>(
         return Ok(Draws::single(start::best(&starts)?));
     }
     monitor.phase(Phase::Chains);
-    monitor.expect(&Forecast::new(density, &starts[0].q, settings));
+    if monitor.wants_forecast() {
+        monitor.expect(&Forecast::new(density, &starts[0].q, settings));
+    }
     rounds::run(density, &starts, settings, monitor, go_on)
 }

@@ -59,6 +59,11 @@ pub trait Monitor: Sync {
     /// A phase of the run begins.
     fn phase(&self, _phase: Phase) {}
 
+    /// Whether it wants to know how long the chains will take, which costs a few gradients.
+    fn wants_forecast(&self) -> bool {
+        false
+    }
+
     /// The chains are about to begin, and are expected to take so long.
     fn expect(&self, _forecast: &Forecast) {}
 

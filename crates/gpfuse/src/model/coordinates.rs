@@ -27,9 +27,9 @@ use std::sync::Arc;
 
 use super::layout::Bank;
 use super::{Gate, Model, Posterior, Role};
-use crate::pool::Pool;
 use crate::basis::eigen::Information;
 use crate::infer::{Density, DensityError};
+use crate::pool::Pool;
 
 /// What a pilot knows about the GPs with one role.
 #[derive(Debug, Clone)]
@@ -132,7 +132,13 @@ impl Coordinates {
             (0..bank.count).map(|k| theta + k * bank.features).collect()
         };
         let free = model.layout().bank(Role::Gate).filter(|_| product);
-        Coordinates { gps, constants, gates: free.map_or(Vec::new(), places), usual, own: common.own }
+        Coordinates {
+            gps,
+            constants,
+            gates: free.map_or(Vec::new(), places),
+            usual,
+            own: common.own,
+        }
     }
 
     /// The log of the noise in units of the pilot's, at parameters; `each` is called with the places of the

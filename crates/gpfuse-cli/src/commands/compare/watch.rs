@@ -53,6 +53,10 @@ impl Monitor for Watched {
         self.0.phase(phase);
     }
 
+    fn wants_forecast(&self) -> bool {
+        self.0.wants_forecast()
+    }
+
     fn expect(&self, forecast: &Forecast) {
         self.0.expect(forecast);
     }
