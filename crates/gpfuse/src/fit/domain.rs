@@ -20,7 +20,7 @@ pub(super) fn leaves_out(posterior: &Posterior, draws: &Draws) -> Option<Message
     let seen = draws.iter().step_by(draws.len().div_ceil(DRAWS_SEEN));
     let shares: Vec<f64> = seen.filter_map(|q| posterior.left_out_share(q)).collect();
     let share = shares.iter().sum::<f64>() / shares.len() as f64;
-    if !(share > LEFT_OUT_BAR) {
+    if share.is_nan() || share <= LEFT_OUT_BAR {
         return None;
     }
     let words = format!(

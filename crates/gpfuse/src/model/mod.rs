@@ -9,7 +9,7 @@
 //! | `het` | learned, one | softmax (of nothing) | linear |
 //!
 //! Learned experts are two banks of K GPs, means and log standard deviations; on eigenfunctions their
-//! means share a function ([`shared`]). A model holds
+//! means share a function (`shared.rs`). A model holds
 //! no data and no random numbers: [`Model::experts_on`] turns a draw into experts at any
 //! rows, [`posterior`] adds the data, [`collapsed`] integrates the coefficients of the means out,
 //! [`start`] makes starting points from the data.
