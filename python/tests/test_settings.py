@@ -65,7 +65,7 @@ def fitted(model: Any, inputs: int, **more: Any) -> list[str]:
     ("kind", "changes", "inputs", "words"),
     [
         (gf.HetGP, {"size": 5}, 3, None),
-        (gf.HetGP, {"size": 5}, 4, "setting `size`: is for the hilbert basis, not for these inp"),
+        (gf.HetGP, {"size": 5}, 4, "setting `size`: is for the hilbert basis, not for eigen"),
         (gf.HetGP, {"size": 5, "basis": "rff"}, 1, "`size`: is for the hilbert basis, not for rff"),
         (gf.HetGP, {"size": 5, "frequencies": 5}, 1, "`size`: is for the hilbert basis"),
         (gf.HetGP, {"scheme": "quasi", "basis": "hilbert"}, 1, "`scheme`: is for the rff basis"),
