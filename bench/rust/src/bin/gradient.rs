@@ -3,7 +3,7 @@
 //!
 //! `gradient [ROWS] [FREQUENCIES] [THREADS]`: the best of many single evaluations, in
 //! milliseconds and, for RFF, in nanoseconds per feature (a row, a GP, a frequency); by default
-//! with 800 rows, 30 frequencies and one thread.
+//! with 800 rows, 30 frequencies and one thread. Then of eigenfunctions, for a thousand rows of 8 inputs.
 //!
 //! `gradient shapes`: what a gradient of the collapsed density costs beside one of the plain density,
 //! for many shapes, as a CSV table (microseconds, on one thread).
@@ -12,11 +12,12 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
+use gpfuse::basis::eigen::{Decomposition, Pilot};
 use gpfuse::basis::{Basis, Hilbert, Rff};
 use gpfuse::infer::Density;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use gpfuse::model::{Collapsed, Method, Model, Observed, Posterior, Priors};
+use gpfuse::model::{Bases, Collapsed, Method, Model, Observed, Posterior, Priors};
 
 const FUNCTIONS: usize = 60;
 /// Seconds spent on each figure.
@@ -57,6 +58,30 @@ fn main() -> Result<(), Box<dyn Error>> {
                     println!("{:7} {name:8} {method:6} {ms:.4} ms  collapsed", level.name());
                 }
             }
+        }
+    }
+    eigen()
+}
+
+/// Eigenfunctions: 100 for the shared mean of a thousand rows with 8 inputs, 40 for all else.
+fn eigen() -> Result<(), Box<dyn Error>> {
+    const SHAPE: [usize; 2] = [1000, 8];
+    let x: Vec<f64> = (0..SHAPE[0] * SHAPE[1]).map(|i| (i as f64 * 0.7).sin()).collect();
+    let y: Vec<f64> = x.chunks(SHAPE[1]).map(|row| row.iter().sum::<f64>().sin()).collect();
+    let data = Arc::new(Observed::new(&x, SHAPE[1], &y)?);
+    let made = |functions: usize, ell: f64| -> gpfuse::Result<Basis> {
+        let pilot = Pilot { kernel: Kernel::Matern32, var: 1.0, ell: vec![ell; SHAPE[1]] };
+        let all: Vec<usize> = (0..SHAPE[0]).collect();
+        let basis = Decomposition::new(pilot, &data.rows, &all)?.leading(functions, 0.0);
+        let at = basis.at(&data.rows).0;
+        Ok(Basis::Eigen(basis.orthogonal(&at, &vec![1.0; SHAPE[0]])?.0))
+    };
+    let bases = Bases { common: Some(made(100, 2.0)?), others: made(40, 4.0)? };
+    for level in Level::available() {
+        for (method, experts) in [(Method::Mogpe, 3), (Method::Pogpe, 3), (Method::Het, 1)] {
+            let model = Arc::new(Model::new(method, experts, bases.clone(), Priors::default())?);
+            let seconds = time(Posterior::new(model, data.clone())?.at_level(level))?;
+            println!("{:7} eigen    {method:6} {:.4} ms", level.name(), seconds * 1e3);
         }
     }
     Ok(())
