@@ -33,8 +33,8 @@ pub(super) fn leaves_out(posterior: &Posterior, draws: &Draws) -> Option<Message
 }
 
 /// A lengthscale below this share of the shortest that a Hilbert basis resolves is too short for it. Down to there
-/// the basis has less of the kernel's highest frequencies, and twice as many functions change the NLPD of the
-/// paper's data by less than 0.01.
+/// the basis has less of the kernel's highest frequencies, and twice as many functions changed the NLPD of three
+/// fits to the paper's data by less than 0.01.
 const TOO_SHORT: f64 = 0.5;
 
 /// Whether a Hilbert basis was fine enough for the lengthscales that the posterior found.
