@@ -59,6 +59,7 @@ pub mod scale;
 pub mod settings;
 pub mod simulate;
 pub mod sweep;
+pub mod trees;
 
 pub use data::{Data, Predictions};
 pub use error::{Error, Result, in_one_line};

@@ -36,6 +36,10 @@ pub enum Purpose {
     /// Simulations of a calibration study; streams 0 to 3 are of what they share, the
     /// others of one each.
     Calibrate = 13,
+    /// Which rows and inputs a round of boosted trees has; one stream per fold.
+    Trees = 14,
+    /// Which rows are left out together.
+    Folds = 15,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.
