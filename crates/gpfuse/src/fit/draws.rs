@@ -8,7 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::CheckedFit;
 use crate::basis::Basis;
 use crate::diagnose::{Patience, diagnose};
-use crate::infer::{Draws, Monitor, Sampler, Start, sample_while};
+use crate::infer::{Draws, Laplace, Monitor, Sampler, Start, sample_while};
 use crate::model::coordinates::{Coordinates, Piloted};
 use crate::model::{Collapsed, Posterior, Starter};
 use crate::pool::Pool;
@@ -35,6 +35,14 @@ pub(super) fn draws_in(
     }
     if settings.collapses(model, posterior.rows()) {
         return collapsed(posterior, settings, monitor);
+    }
+    let fixed = !model.learned() && !matches!(model.basis(), Basis::Rff(_));
+    let nuts = settings.sampler().sampler == Sampler::Nuts;
+    if fixed && nuts && settings.sampler().start == Start::Auto {
+        let (threads, dim) = (settings.sampler().threads, model.dim());
+        if let Some(density) = Laplace::new(posterior.clone(), vec![0.0; dim], threads, monitor)? {
+            return about_mode(posterior, &density, settings, monitor);
+        }
     }
     let starter = starter(posterior, settings)?;
     let first = |normal: &mut dyn FnMut() -> f64| match &starter {
@@ -69,6 +77,29 @@ fn piloted(
     };
     let mut patience = Patience::default();
     let draws = sample_while(&density, &first, &straight.accepting(ACCEPTED), monitor, |draws| {
+        Ok(patience.goes_on(&diagnose(posterior, &natural(draws)?, sampler.threads)?))
+    })?;
+    natural(&draws)
+}
+
+/// Sample the weights of given experts in coordinates of their mode, from draws of Laplace's approximation,
+/// and turn every draw into parameters.
+fn about_mode(
+    posterior: &Posterior,
+    density: &Laplace<Posterior>,
+    settings: &CheckedFit,
+    monitor: &dyn Monitor,
+) -> Result<Draws> {
+    let (model, sampler) = (posterior.model(), settings.sampler());
+    let first =
+        |normal: &mut dyn FnMut() -> f64| (0..model.dim()).map(|_| normal()).collect::<Vec<f64>>();
+    let natural = |draws: &Draws| {
+        let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
+        draws.mapped(model.dim(), sampler.threads, |_| parameters)
+    };
+    let straight = sampler.starting_there().accepting(ACCEPTED);
+    let mut patience = Patience::default();
+    let draws = sample_while(density, &first, &straight, monitor, |draws| {
         Ok(patience.goes_on(&diagnose(posterior, &natural(draws)?, sampler.threads)?))
     })?;
     natural(&draws)
