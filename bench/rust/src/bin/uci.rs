@@ -113,7 +113,11 @@ fn one(data: &Path, (method, set, experts, hold_out, split): &Run) -> Outcome<St
         method: if method == "bhs" { Method::Bhs } else { Method::Pbhs },
         plain: method == "pbhs-plain",
         experts: *experts,
-        expert: experts::Settings { hold_out: hold_out.parse()?, ..Default::default() },
+        expert: experts::Settings {
+            partition: experts::Partition::Random,
+            hold_out: Some(hold_out.parse()?),
+            ..Default::default()
+        },
         sampler: infer::Settings {
             warmup: 200,
             draws: Some(200),

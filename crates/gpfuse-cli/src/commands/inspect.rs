@@ -79,13 +79,17 @@ fn experts(fitted: &Fitted) -> Vec<String> {
             vec![format!("experts made elsewhere: {}", names.join(", "))]
         }
         Experts::Trained(experts) => {
-            let each = |(k, expert): (usize, &Expert)| {
-                let (gp, hyper) = (&expert.gp, expert.gp.hyper());
-                let ell = expert.columns.iter().zip(&hyper.ell);
+            let each = |(name, expert): (String, &Expert)| {
+                let Some((gp, columns)) = expert.gp() else {
+                    let rounds = expert.trees().map_or(0, |trees| trees.rounds());
+                    let rounds = print::count(rounds, "round");
+                    return format!("expert {name}: boosted trees, {rounds}");
+                };
+                let hyper = gp.hyper();
+                let ell = columns.iter().zip(&hyper.ell);
                 let ell = ell.map(|(i, ell)| format!("{ell:.2} of `{}`", fitted.inputs()[*i]));
                 format!(
-                    "expert {}: {} kernel on {}; sd {:.2}, noise {:.3}, lengthscales {}",
-                    k + 1,
+                    "expert {name}: {} kernel on {}; sd {:.2}, noise {:.3}, lengthscales {}",
                     gp.kernel(),
                     print::count(gp.rows(), "row"),
                     hyper.var.sqrt(),
@@ -93,7 +97,7 @@ fn experts(fitted: &Fitted) -> Vec<String> {
                     ell.collect::<Vec<_>>().join(", ")
                 )
             };
-            experts.iter().enumerate().map(each).collect()
+            fitted.expert_names().into_iter().zip(experts.iter()).map(each).collect()
         }
     };
     out.push(format!("weights learned from {}", print::count(fitted.rows.len(), "row")));

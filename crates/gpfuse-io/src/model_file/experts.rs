@@ -1,14 +1,17 @@
-//! Given experts in a model file: the GPs that were trained here, or the names of those made
+//! Given experts in a model file: those that were trained here, or the names of those made
 //! elsewhere.
 //!
 //! A GP is a function of its kernel, hyperparameters and rows, so those are what is kept, in the
 //! model's scaled units: `expert_*` per expert, and `member_x`, `member_y` the rows of all experts
 //! one after the other, `expert_rows` of them each. An input that an expert does not see has
-//! lengthscale 0.
+//! lengthscale 0. An expert whose kernel is `trees` has no rows: its trees are in `boosted_*`, `tree_root`
+//! and `node_*` (`trees.rs`).
+
+mod trees;
 
 use std::sync::Arc;
 
-use gpfuse::experts::Expert;
+use gpfuse::experts::{Expert, TREES};
 use gpfuse::fit::{Experts, Fitted};
 use gpfuse::gp::{Gp, Hyper};
 use gpfuse::kernel::Kernel;
@@ -33,33 +36,43 @@ pub(super) fn write(fitted: &Fitted, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
         }
         Experts::Trained(experts) => {
             let inputs = fitted.scaler.inputs.len();
-            dims.push(("member", experts.iter().map(|e| e.gp.rows()).sum()));
+            let gps = experts.iter().filter_map(Expert::gp);
+            dims.push(("member", gps.map(|(gp, _)| gp.rows()).sum()));
             vars.extend(trained(experts, inputs));
+            trees::write(experts, dims, vars);
         }
     }
 }
 
 fn trained(experts: &[Expert], inputs: usize) -> Vec<Var> {
-    let each = |f: &dyn Fn(&Gp) -> f64| Data::F64(experts.iter().map(|e| f(&e.gp)).collect());
-    let kernels = experts.iter().map(|e| e.gp.kernel().to_string()).collect();
-    let rows = experts.iter().map(|e| e.gp.rows() as i64).collect();
+    let gps = || experts.iter().filter_map(Expert::gp);
+    // What only a GP has is 0 for trees.
+    let each = |f: &dyn Fn(&Gp) -> f64| {
+        Data::F64(experts.iter().map(|e| e.gp().map_or(0.0, |(gp, _)| f(gp))).collect())
+    };
+    let kernels = experts.iter().map(Expert::name).collect();
+    let rows = experts.iter().map(|e| e.gp().map_or(0, |(gp, _)| gp.rows() as i64)).collect();
     // Numbers of an expert's own inputs, spread over all inputs.
-    let spread = |expert: &Expert, values: &[f64]| -> Vec<f64> {
+    let spread = |columns: &[usize], values: &[f64]| -> Vec<f64> {
         let mut all = vec![0.0; inputs];
-        expert.columns.iter().zip(values).for_each(|(i, v)| all[*i] = *v);
+        columns.iter().zip(values).for_each(|(i, v)| all[*i] = *v);
         all
     };
-    let ell = experts.iter().flat_map(|e| spread(e, &e.gp.hyper().ell)).collect();
-    let x = experts.iter().flat_map(|e| {
-        e.gp.x().chunks_exact(e.columns.len()).flat_map(|row| spread(e, row)).collect::<Vec<f64>>()
+    let ell = experts.iter().flat_map(|expert| match expert.gp() {
+        Some((gp, columns)) => spread(columns, &gp.hyper().ell),
+        None => vec![0.0; inputs],
     });
-    let y = experts.iter().flat_map(|e| e.gp.y()).copied().collect();
+    let x = gps().flat_map(|(gp, columns)| {
+        let rows = gp.x().chunks_exact(columns.len());
+        rows.flat_map(|row| spread(columns, row)).collect::<Vec<f64>>()
+    });
+    let y = gps().flat_map(|(gp, _)| gp.y()).copied().collect();
     vec![
         var("expert_kernel", &["expert"], Data::Str(kernels)),
         var("expert_mean", &["expert"], each(&|gp| gp.hyper().mean)),
         var("expert_var", &["expert"], each(&|gp| gp.hyper().var)),
         var("expert_noise", &["expert"], each(&|gp| gp.hyper().noise)),
-        var("expert_ell", &["expert", "input"], Data::F64(ell)),
+        var("expert_ell", &["expert", "input"], Data::F64(ell.collect())),
         var("expert_rows", &["expert"], Data::I64(rows)),
         var("member_x", &["member", "input"], Data::F64(x.collect())),
         var("member_y", &["member"], Data::F64(y)),
@@ -98,11 +111,16 @@ pub(super) fn read(
     if !fits {
         return Err("its experts do not have the shape that they say".into());
     }
+    let mut boosted = trees::read(group, kernels, inputs)?.into_iter();
     let mut start = 0;
     let mut experts = Vec::with_capacity(count);
     for k in 0..count {
         let rows = start..start + sizes[k];
         start = rows.end;
+        if kernels[k] == TREES {
+            experts.push(Expert::Trees(boosted.next().ok_or("an expert has no trees")?));
+            continue;
+        }
         let all = &ell[k * inputs..(k + 1) * inputs];
         let columns: Vec<usize> = (0..inputs).filter(|i| all[*i] > 0.0).collect();
         let hyper = Hyper {
@@ -116,7 +134,7 @@ pub(super) fn read(
         let kernel: Kernel = kernels[k].parse().map_err(|e: gpfuse::Error| e.to_string())?;
         let gp = Gp::condition(kernel, hyper, &points, columns.len(), &y[rows]);
         let gp = gp.map_err(|e| format!("expert {}: {e}", k + 1))?;
-        experts.push(Expert { gp, columns });
+        experts.push(Expert::Gp(gp, columns));
     }
     Ok((Experts::Trained(Arc::new(experts)), rows))
 }

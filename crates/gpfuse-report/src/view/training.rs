@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use gpfuse::experts::Expert;
 use gpfuse::fit::Experts;
+use gpfuse::gp::Gp;
 use gpfuse::{Data, Fitted, Result};
 
 /// The rows of the fit that are with the model: all of them where the experts are learned, and
@@ -15,11 +16,11 @@ pub(super) fn training(fitted: &Fitted) -> Result<Option<Data>> {
         Experts::Trained(experts) => experts,
     };
     let inputs = fitted.inputs().len();
-    let whole = |e: &&Expert| e.columns.iter().copied().eq(0..inputs);
+    let whole = |(_, columns): &(&Gp, &[usize])| columns.iter().copied().eq(0..inputs);
     // Experts may share their rows.
     let (mut seen, mut x, mut y) = (HashSet::new(), Vec::new(), Vec::new());
-    for expert in experts.iter().filter(whole) {
-        for (row, target) in expert.gp.x().chunks(inputs).zip(expert.gp.y()) {
+    for (gp, _) in experts.iter().filter_map(Expert::gp).filter(whole) {
+        for (row, target) in gp.x().chunks(inputs).zip(gp.y()) {
             let bits: Vec<u64> = row.iter().chain([target]).map(|v| v.to_bits()).collect();
             if seen.insert(bits) {
                 x.extend(row.iter().zip(&fitted.scaler.inputs).map(|(v, scale)| scale.restore(*v)));

@@ -63,9 +63,10 @@ impl<'a> Field<'a> {
 
     fn shared(&self) -> Result<Shared> {
         let (begun, threads) = (Instant::now(), self.settings.sampler.threads);
-        let assignment = self.settings.assign(&self.scaled.x, self.train.len())?;
-        let assignment = assignment.fits(self.train.len(), self.settings.experts)?;
-        let trained = Trained::new(self.train, self.scaled.clone(), assignment, self.settings)?;
+        let settings = self.settings_of(Contestant::Method(Method::Pbhs))?;
+        let assignment = settings.assign(&self.scaled.x, self.train.len())?;
+        let assignment = assignment.fits(self.train.len(), settings.experts)?;
+        let trained = Trained::new(self.train, self.scaled.clone(), assignment, &settings)?;
         let train_seconds = begun.elapsed().as_secs_f64();
         let target = self.scaled.scaler.target;
         let stacking = restore(&trained.predictions, target)?;
@@ -96,6 +97,7 @@ impl<'a> Field<'a> {
             if !s.gaussian() {
                 s.density = DensityChoice::Plain;
             }
+            s.count_portfolio();
         })
     }
 

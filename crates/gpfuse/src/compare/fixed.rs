@@ -6,7 +6,7 @@ use super::Scored;
 use super::entry::Judged;
 use super::field::Field;
 use crate::baseline::{Prior, Rule, StackingSet};
-use crate::experts::{self, Assignment, Partition, train};
+use crate::experts::{self, Assignment, Expert, Lesson, Partition, train};
 use crate::metrics::evaluate;
 use crate::predict::Fused;
 use crate::{Error, Result};
@@ -20,11 +20,11 @@ pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
     let begun = Instant::now();
     let y = field.targets(&shared.trained.rows)?;
     // On the model's scale, so that they do not depend on the user's units.
-    let evidence: Vec<f64> =
-        shared.trained.experts.iter().map(|expert| expert.gp.log_marginal()).collect();
-    let set = StackingSet::new(&shared.stacking, &y, Prior::of(field.train.y()?)?)?
-        .with_evidence(&evidence)?
-        .with_seed(sampler.seed);
+    let evidence = shared.trained.experts.iter().map(|e| e.gp().map(|(gp, _)| gp.log_marginal()));
+    let evidence: Option<Vec<f64>> = evidence.collect();
+    let set = StackingSet::new(&shared.stacking, &y, Prior::of(field.train.y()?)?)?;
+    let set = set.with_seed(sampler.seed);
+    let set = evidence.as_deref().map_or(Ok(set), |evidence| set.with_evidence(evidence))?;
     let learned = rule.learn(&set)?;
     let fit_seconds = shared.train_seconds + begun.elapsed().as_secs_f64();
     let begun = Instant::now();
@@ -68,13 +68,16 @@ pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
         return Err(Error::Data(problem));
     }
     let (sampler, begun) = (&field.settings.sampler, Instant::now());
-    let all = Assignment { experts: vec![(0..n).collect()], stacking: Vec::new() };
+    let all = Assignment { experts: vec![(0..n).collect()], stacking: vec![0] };
     let (partition, inputs) = (Partition::Random, Vec::new());
     let settings = experts::Settings { partition, inputs, ..field.settings.expert.clone() };
     let (x, scaler, seed) = (&field.scaled.x, &field.scaled.scaler, sampler.seed);
-    let gp =
-        train(x, scaler.inputs.len(), &field.scaled.y, &all, &settings, seed, sampler.threads)?;
-    let gp = &gp[0].gp;
+    let twins: Vec<usize> = (0..n).collect();
+    let lesson = Lesson { x, inputs: scaler.inputs.len(), y: &field.scaled.y, twins: &twins };
+    let (experts, _) = train(&lesson, &all, &settings, seed, sampler.threads)?;
+    let Some((gp, _)) = experts.first().and_then(Expert::gp) else {
+        return Err(Error::Worker("there is no GP".into()));
+    };
     let (fit_seconds, begun) = (begun.elapsed().as_secs_f64(), Instant::now());
     let normal = |mean: &[f64], sd: &[f64]| {
         let mean = mean.iter().map(|m| scaler.target.restore(*m)).collect();

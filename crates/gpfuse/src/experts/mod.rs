@@ -1,37 +1,54 @@
-//! Experts made here: exact GPs that differ in their rows, kernels or inputs, fitted in parallel.
+//! Experts made here, in parallel: a portfolio of models on all rows, or exact GPs that differ in their rows,
+//! kernels or inputs.
 //!
 //! Everything is in the model's scaled units.
 
 mod partition;
+mod twins;
 
 pub use partition::{Assignment, Partition};
+pub(crate) use twins::twins;
+
+use rand::seq::SliceRandom;
 
 use crate::data::Predictions;
 use crate::gp::{self, Gp, Objective};
 use crate::kernel::Kernel;
 use crate::parallel::parallel;
+use crate::random::{Purpose, stream};
 use crate::settings::Group::Experts;
 use crate::settings::{Bounds, Form, Message, Only, STACKED, common, rare, settings};
+use crate::trees::{self, Boosted};
 use crate::{Error, Result};
 
 /// The kernels among which the data choose: smooth functions, and rougher ones.
 pub const CANDIDATES: [Kernel; 2] = [Kernel::Rbf, Kernel::Matern52];
 
+/// What an expert that is made of trees is called.
+pub const TREES: &str = "trees";
+
+/// The share of rows for the weights where rows are divided among the experts.
+const USUAL_SHARE: f64 = 0.2;
+
 settings! {
     /// How experts are made.
     Settings in "expert" {
-        /// How the experts of bhs and pbhs come to differ. They have their own rows each, at random
-        /// (random), by clusters (kmeans) or by stretches along an input (contiguous, see `along`),
-        /// or the same rows with other kernels (kernels) or inputs (inputs, see `expert_inputs`).
-        partition: Partition = Partition::Random, rare(Experts).only(Only::Methods(STACKED));
+        /// How the experts of bhs and pbhs come to differ. They are a portfolio of models that have all
+        /// rows (all), or have their own rows each, at random (random), by clusters (kmeans) or by
+        /// stretches along an input (contiguous, see `along`), or the same rows with other kernels
+        /// (kernels) or inputs (inputs, see `expert_inputs`).
+        partition: Partition = Partition::All,
+            rare(Experts).only(Only::Methods(STACKED)).unless_given("all; random if `experts` is given");
         /// Input that contiguous stretches follow; for the program, giving it asks for them.
         along: usize = 0,
             rare(Experts).value("COLUMN").form(Form::Input).unless_given("the first")
                 .only(Only::Partition(Partition::Contiguous));
-        /// Share of the rows that trains the weights of bhs and pbhs, not the experts.
-        hold_out: f64 = 0.2,
+        /// Share of the rows that trains the weights of bhs and pbhs, not the experts. Without it all rows
+        /// train both: about rows of its own an expert says what it would say without them.
+        hold_out: Option<f64> = None,
             common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
-                .only(Only::Methods(STACKED));
+                .only(Only::Methods(STACKED))
+                .unless_given("none; 0.2 if rows are divided among the experts");
         /// Kernel of the experts of bhs and pbhs; with different kernels, that of the first.
         kernel: Option<Kernel> = None,
             rare(Experts).named("expert_kernel").only(Only::Methods(STACKED)).unless_given(
@@ -71,16 +88,32 @@ impl Settings {
         Ok(())
     }
 
-    /// The kernels of `experts` experts, one set or several to choose from.
-    fn kernels(&self, experts: usize) -> Vec<Vec<Kernel>> {
+    /// The share of the rows that trains the weights alone, if any. Experts with rows of their own have one,
+    /// as in the paper.
+    pub fn held_out(&self) -> Option<f64> {
+        self.hold_out.or(self.partition.shares().then_some(USUAL_SHARE))
+    }
+
+    /// The number of experts in the portfolio, where that is what the experts are.
+    pub(crate) fn portfolio(&self) -> Option<usize> {
+        (self.partition == Partition::All).then(|| self.kernel.map_or(Kernel::ALL.len(), |_| 1) + 1)
+    }
+
+    /// What `experts` experts are, one set or several to choose from.
+    fn members(&self, experts: usize) -> Vec<Vec<Member>> {
         let all = Kernel::ALL;
+        let alike = |kernel: Kernel| vec![Member::Gp(kernel); experts];
         match (self.partition, self.kernel) {
+            (Partition::All, kernel) => {
+                let kernels = kernel.map_or(all.to_vec(), |kernel| vec![kernel]);
+                vec![kernels.into_iter().map(Member::Gp).chain([Member::Trees]).collect()]
+            }
             (Partition::Kernels, first) => {
                 let first = all.iter().position(|kernel| Some(*kernel) == first).unwrap_or(0);
-                vec![(0..experts).map(|k| all[(first + k) % all.len()]).collect()]
+                vec![(0..experts).map(|k| Member::Gp(all[(first + k) % all.len()])).collect()]
             }
-            (_, Some(kernel)) => vec![vec![kernel; experts]],
-            (_, None) => CANDIDATES.map(|kernel| vec![kernel; experts]).to_vec(),
+            (_, Some(kernel)) => vec![alike(kernel)],
+            (_, None) => CANDIDATES.map(alike).to_vec(),
         }
     }
 
@@ -104,19 +137,59 @@ impl Settings {
     }
 }
 
-/// One expert: a GP, and which of the inputs it sees.
+/// One expert.
 #[derive(Debug, Clone)]
-pub struct Expert {
-    /// The GP.
-    pub gp: Gp,
-    /// The numbers of its inputs, from 0.
-    pub columns: Vec<usize>,
+pub enum Expert {
+    /// An exact GP, and the numbers of the inputs that it sees, from 0.
+    Gp(Gp, Vec<usize>),
+    /// Boosted trees, which see all inputs.
+    Trees(Boosted),
 }
 
+/// What is to become an expert.
+#[derive(Debug, Clone, Copy)]
+enum Member {
+    Gp(Kernel),
+    Trees,
+}
+
+/// An expert, and what it says about its own rows without them: mean and sd of each.
+type Taught = (Expert, Vec<(f64, f64)>);
+
 impl Expert {
-    /// Its part of the inputs of `rows`, row-major.
-    fn part(&self, x: &[f64], inputs: usize) -> Vec<f64> {
-        pick(x, inputs, 0..x.len() / inputs, &self.columns)
+    /// A word for it.
+    pub fn name(&self) -> String {
+        match self {
+            Expert::Gp(gp, _) => gp.kernel().to_string(),
+            Expert::Trees(_) => TREES.into(),
+        }
+    }
+
+    /// The GP that it is, and its inputs, if it is one.
+    pub fn gp(&self) -> Option<(&Gp, &[usize])> {
+        match self {
+            Expert::Gp(gp, columns) => Some((gp, columns)),
+            Expert::Trees(_) => None,
+        }
+    }
+
+    /// The trees that it is, if it is some.
+    pub fn trees(&self) -> Option<&Boosted> {
+        match self {
+            Expert::Gp(..) => None,
+            Expert::Trees(trees) => Some(trees),
+        }
+    }
+
+    /// Means and sds at new rows.
+    fn predict(&self, x: &[f64], inputs: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+        match self {
+            Expert::Gp(gp, columns) => {
+                let found = gp.predict(&pick(x, inputs, 0..x.len() / inputs, columns), true)?;
+                Ok((found.mean, found.sd))
+            }
+            Expert::Trees(trees) => Ok(trees.predict(x)),
+        }
     }
 }
 
@@ -129,43 +202,119 @@ fn pick(
     rows.flat_map(|row| columns.iter().map(move |i| x[row * inputs + i])).collect()
 }
 
-/// Train the experts of an assignment on inputs (row-major) and a target.
+/// Rows that experts are trained on, in the model's scaled units.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lesson<'a> {
+    /// The inputs, row-major.
+    pub(crate) x: &'a [f64],
+    /// Their number.
+    pub(crate) inputs: usize,
+    /// The target.
+    pub(crate) y: &'a [f64],
+    /// The same number for rows that are left out together.
+    pub(crate) twins: &'a [usize],
+}
+
+/// Train the experts of an assignment, and ask them about its stacking rows; about those that an expert was
+/// trained on, it says what it would say without them.
 ///
 /// Where the kernel is to be chosen, all experts are trained with each candidate, and that one is
 /// taken whose leave-one-out log densities have the largest sum over the rows of all experts: they
 /// are experts on one function, so one kernel is chosen for all of them.
-pub fn train(
-    x: &[f64],
-    inputs: usize,
-    y: &[f64],
+pub(crate) fn train(
+    lesson: &Lesson<'_>,
     assignment: &Assignment,
     settings: &Settings,
     seed: u64,
     threads: usize,
-) -> Result<Vec<Expert>> {
+) -> Result<(Vec<Expert>, Predictions)> {
     let experts = assignment.experts.len();
-    let (kernels, all) = (settings.kernels(experts), threads);
-    let jobs = kernels.len() * experts;
+    let (members, all) = (settings.members(experts), threads);
+    let jobs = members.len() * experts;
     // What is left where there are fewer experts than threads.
     let threads = (all / jobs.max(1)).max(1);
     let trained = parallel(jobs, all, |job| {
         let (set, k) = (job / experts, job % experts);
         let rows = &assignment.experts[k];
-        let columns = settings.columns_of(k, inputs)?;
-        let points = pick(x, inputs, rows.iter().copied(), &columns);
-        let target: Vec<f64> = rows.iter().map(|row| y[*row]).collect();
-        let (kernel, objective) = (kernels[set][k], settings.objective);
-        let gp = gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
-        let gp = gp.check()?;
-        let gp = gp::fit(&points, columns.len(), &target, &gp).map_err(|e| named(k, e))?;
-        Ok(Expert { gp, columns })
+        let columns = settings.columns_of(k, lesson.inputs)?;
+        let points = pick(lesson.x, lesson.inputs, rows.iter().copied(), &columns);
+        let target: Vec<f64> = rows.iter().map(|row| lesson.y[*row]).collect();
+        let twins: Vec<usize> = rows.iter().map(|row| lesson.twins[*row]).collect();
+        let taught = match members[set][k] {
+            Member::Gp(kernel) => {
+                let objective = settings.objective;
+                let gp =
+                    gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
+                gp::fit(&points, columns.len(), &target, &gp.check()?).and_then(|gp| {
+                    let left_out = gp.leave_out(&twins)?;
+                    Ok((Expert::Gp(gp, columns), left_out))
+                })
+            }
+            Member::Trees => {
+                let folds = folds(&twins, seed);
+                let (inputs, settings) = (columns.len(), trees::Settings::default());
+                let found = trees::cross_fit(&points, inputs, &target, &folds, &settings, seed);
+                Ok((Expert::Trees(found.trees), found.left_out))
+            }
+        };
+        taught.map_err(|e| named(k, e))
     })?;
-    let mut trained = trained.into_iter().collect::<Result<Vec<Expert>>>()?;
-    let score = |set: &[Expert]| set.iter().map(|e| e.gp.leave_one_out_score()).sum::<f64>();
+    let mut trained = trained.into_iter().collect::<Result<Vec<Taught>>>()?;
+    let score = |set: &[Taught]| set.iter().map(|(expert, _)| expert.score()).sum::<f64>();
     let sets = trained.chunks(experts.max(1)).map(score).enumerate();
     let best = sets.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(set, _)| set);
-    Ok(trained.drain(best * experts..(best + 1) * experts).collect())
+    let trained: Vec<Taught> = trained.drain(best * experts..(best + 1) * experts).collect();
+    let said = parallel(experts, all, |k| {
+        at_stacking(&trained[k], lesson, &assignment.experts[k], &assignment.stacking)
+    })?;
+    let said = said.into_iter().collect::<Result<Vec<(Vec<f64>, Vec<f64>)>>>()?;
+    let (mean, sd) = said.into_iter().unzip();
+    let predictions = Predictions::new(mean, sd)?;
+    Ok((trained.into_iter().map(|(expert, _)| expert).collect(), predictions))
 }
+
+impl Expert {
+    /// The sum of the log densities of its targets, each left out in turn.
+    fn score(&self) -> f64 {
+        self.gp().map_or(0.0, |(gp, _)| gp.leave_one_out_score())
+    }
+}
+
+/// What an expert that was trained on the rows `own` says about the rows `stacking`, both ascending.
+fn at_stacking(
+    (expert, left_out): &Taught,
+    lesson: &Lesson<'_>,
+    own: &[usize],
+    stacking: &[usize],
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let new: Vec<usize> =
+        stacking.iter().copied().filter(|row| own.binary_search(row).is_err()).collect();
+    let columns: Vec<usize> = (0..lesson.inputs).collect();
+    let part = pick(lesson.x, lesson.inputs, new.iter().copied(), &columns);
+    let (mean, sd) = expert.predict(&part, lesson.inputs)?;
+    let mut news = mean.into_iter().zip(sd);
+    let each = stacking.iter().map(|row| match own.binary_search(row) {
+        Ok(at) => left_out.get(at).copied(),
+        Err(_) => news.next(),
+    });
+    let each = each.collect::<Option<Vec<(f64, f64)>>>();
+    let each = each.ok_or_else(|| Error::Worker("an expert said nothing about a row".into()))?;
+    Ok(each.into_iter().unzip())
+}
+
+/// Folds of about equally many rows; twins are in the same one.
+fn folds(twins: &[usize], seed: u64) -> Vec<usize> {
+    let mut groups = twins.to_vec();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.shuffle(&mut stream(seed, Purpose::Folds, 0));
+    let fold = |twin: &usize| groups.binary_search(twin).map_or(0, |at| order[at] % FOLDS);
+    twins.iter().map(fold).collect()
+}
+
+/// Folds of experts that cannot leave out rows one by one.
+const FOLDS: usize = 10;
 
 /// Errors about the rows of an expert name the expert.
 fn named(k: usize, error: Error) -> Error {
@@ -182,11 +331,9 @@ pub fn predict(
     inputs: usize,
     threads: usize,
 ) -> Result<Predictions> {
-    let each = parallel(experts.len(), threads, |k| {
-        experts[k].gp.predict(&experts[k].part(x, inputs), true)
-    })?;
+    let each = parallel(experts.len(), threads, |k| experts[k].predict(x, inputs))?;
     let each = each.into_iter().collect::<Result<Vec<_>>>()?;
-    let (mean, sd) = each.into_iter().map(|p| (p.mean, p.sd)).unzip();
+    let (mean, sd) = each.into_iter().unzip();
     Predictions::new(mean, sd)
 }
 
@@ -201,18 +348,20 @@ mod tests {
         let x: Vec<f64> = (0..80).map(|i| f64::from(i) / 13.0 - 3.0).collect();
         let assignment = Assignment {
             experts: vec![(0..80).step_by(2).collect(), (1..80).step_by(2).collect()],
-            stacking: Vec::new(),
+            stacking: vec![0],
         };
         let trained = |y: &[f64], kernel: Option<Kernel>| {
-            let settings = Settings { kernel, ..Settings::default() };
-            train(&x, 1, y, &assignment, &settings, 0, 1).expect("experts")
+            let settings = Settings { kernel, partition: Partition::Random, ..Settings::default() };
+            let twins: Vec<usize> = (0..80).collect();
+            let lesson = Lesson { x: &x, inputs: 1, y, twins: &twins };
+            train(&lesson, &assignment, &settings, 0, 1).expect("experts").0
         };
-        let score = |set: &[Expert]| set.iter().map(|e| e.gp.leave_one_out_score()).sum::<f64>();
+        let score = |set: &[Expert]| set.iter().map(Expert::score).sum::<f64>();
         let targets: [fn(&f64) -> f64; 2] = [|x| x.sin(), |x| x.abs()];
         for (target, better) in targets.into_iter().zip(CANDIDATES) {
             let y: Vec<f64> = x.iter().map(target).collect();
             let chosen = trained(&y, None);
-            assert!(chosen.iter().all(|e| e.gp.kernel() == better));
+            assert!(chosen.iter().all(|e| e.name() == better.to_string()));
             for kernel in CANDIDATES {
                 let alone = score(&trained(&y, Some(kernel)));
                 let apart = score(&chosen) - alone;

@@ -11,8 +11,10 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Partition {
-    /// Each is trained on its own random rows, floor(N/K) of them, as in the paper.
+    /// All on all rows: a portfolio of models of different kinds.
     #[default]
+    All,
+    /// Each is trained on its own random rows, floor(N/K) of them, as in the paper.
     Random,
     /// Each on one of K clusters of rows (k-means on the scaled inputs).
     Kmeans,
@@ -29,7 +31,8 @@ pub enum Partition {
 pub struct Assignment {
     /// The rows that each expert is trained on, ascending.
     pub experts: Vec<Vec<usize>>,
-    /// The rows that the weights are learned from, ascending: no expert has seen them.
+    /// The rows that the weights are learned from, ascending. About those that it was trained on, an expert
+    /// says what it would say without them.
     pub stacking: Vec<usize>,
 }
 
@@ -63,21 +66,21 @@ impl Assignment {
     }
 
     /// Keep a share `hold_out` of `n` rows, drawn at random, for the weights, and divide the rest
-    /// among `experts` experts. `x` are the scaled inputs, row-major; `along` is the input that
-    /// contiguous stretches follow.
+    /// among `experts` experts; without a share, all rows are for both. `x` are the scaled inputs,
+    /// row-major; `along` is the input that contiguous stretches follow.
     pub fn draw(
         partition: Partition,
         x: &[f64],
         n: usize,
         experts: usize,
-        hold_out: f64,
+        hold_out: Option<f64>,
         along: usize,
         seed: u64,
     ) -> Result<Assignment> {
         let mut rows: Vec<usize> = (0..n).collect();
         let mut rng = stream(seed, Purpose::Partition, 0);
         rows.shuffle(&mut rng);
-        let held = ((n as f64 * hold_out).round() as usize).max(1);
+        let held = hold_out.map_or(0, |share| ((n as f64 * share).round() as usize).max(1));
         let left = n.saturating_sub(held);
         let each = if partition.shares() { left / experts } else { left };
         if each < 2 {
@@ -104,16 +107,21 @@ impl Assignment {
                 let cut = |k: usize| k * rest.len() / experts;
                 (0..experts).map(|k| sorted[cut(k)..cut(k + 1)].to_vec()).collect()
             }
-            Partition::Kernels | Partition::Inputs => vec![rest.to_vec(); experts],
+            Partition::All | Partition::Kernels | Partition::Inputs => vec![rest.to_vec(); experts],
         };
-        Assignment::new(parts, stacking.to_vec())
+        if hold_out.is_some() {
+            return Assignment::new(parts, stacking.to_vec());
+        }
+        let mut assignment = Assignment { experts: parts, stacking: (0..n).collect() };
+        assignment.experts.iter_mut().for_each(|rows| rows.sort_unstable());
+        Ok(assignment)
     }
 }
 
 impl Partition {
     /// Whether experts share the rows out among them.
     pub(crate) fn shares(self) -> bool {
-        !matches!(self, Partition::Kernels | Partition::Inputs)
+        !matches!(self, Partition::All | Partition::Kernels | Partition::Inputs)
     }
 }
 

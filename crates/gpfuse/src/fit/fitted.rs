@@ -46,7 +46,7 @@ pub struct Fitted {
 pub enum Experts {
     /// They are learned with the weights, and in the draws.
     Learned,
-    /// Exact GPs, trained here on rows that the weights have not seen.
+    /// Trained here. About rows of its own, an expert said what it would say without them.
     Trained(Arc<Vec<Expert>>),
     /// Made elsewhere, known by name: their predictions come with every table.
     Named(Vec<String>),
@@ -109,12 +109,20 @@ impl Fitted {
         self.data.target()
     }
 
-    /// The names of the experts: those that they came with, or their numbers from 1.
+    /// The names of the experts: those that they came with, what they are if no two are the same, or their
+    /// numbers from 1.
     pub fn expert_names(&self) -> Vec<String> {
         match &self.experts {
-            Experts::Named(names) => names.clone(),
-            _ => (1..=self.model.experts()).map(|k| k.to_string()).collect(),
+            Experts::Named(names) => return names.clone(),
+            Experts::Trained(experts) => {
+                let names: Vec<String> = experts.iter().map(Expert::name).collect();
+                if (1..names.len()).all(|k| !names[..k].contains(&names[k])) {
+                    return names;
+                }
+            }
+            Experts::Learned => {}
         }
+        (1..=self.model.experts()).map(|k| k.to_string()).collect()
     }
 
     /// The log likelihood of each draw at each of the rows that the posterior is about, row-major

@@ -49,6 +49,8 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
     let mut settings = settings.clone();
     if let Some(predictions) = data.predictions() {
         settings.experts = predictions.experts();
+    } else if data.assignment().is_none() {
+        settings.count_portfolio();
     }
     let settings = settings.check()?;
     if data.predictions().is_some() {

@@ -66,6 +66,11 @@ impl Ground {
         model.common().map(|_| Coordinates::new(model, common, log_sd))
     }
 
+    /// Eigenfunctions for the gates of experts of which `gp` is one, on the scaled rows `x`.
+    pub(crate) fn of_expert(gp: &Gp, x: &[f64], inputs: usize, seed: u64) -> Result<Ground> {
+        Ok(Basis::Eigen(log_sds(gp, &Rows::new(x, inputs)?, seed)?.basis).into())
+    }
+
     /// Eigenfunctions for the scaled rows `x` with targets `y`.
     pub(crate) fn pilot(
         x: &[f64],

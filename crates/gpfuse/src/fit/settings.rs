@@ -146,6 +146,13 @@ impl FitSettings {
         Ok(if self.method == Method::Pbhs && !self.plain { model.robust() } else { model })
     }
 
+    /// As many experts as the portfolio has, where that is what they are.
+    pub(crate) fn count_portfolio(&mut self) {
+        if !self.method.learns_experts() {
+            self.experts = self.expert.portfolio().unwrap_or(self.experts);
+        }
+    }
+
     /// Whether the method is Gaussian in the means of its experts, which it learns.
     pub(crate) fn gaussian(&self) -> bool {
         match self.method {
@@ -242,7 +249,7 @@ impl CheckedFit {
             x,
             n,
             k,
-            expert.hold_out,
+            expert.held_out(),
             expert.along,
             self.sampler.seed,
         )

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::pilot::Ground;
 use super::stacking::refuse_joint;
 use super::{About, CheckedFit, Experts, Fitted, Scaled, infer};
 use crate::Result;
 use crate::data::{Data, Predictions};
-use crate::experts::{self, Assignment, Expert};
+use crate::experts::{self, Assignment, Expert, Lesson};
+use crate::gp::Gp;
 use crate::infer::{Monitor, Phase};
 use crate::model::Observed;
 use crate::scale::Scaler;
@@ -41,15 +43,24 @@ impl Trained {
     ) -> Result<Trained> {
         let (Scaled { x: region, y, scaler }, inputs) = (scaled, data.inputs().len());
         let (seed, threads) = (settings.sampler.seed, settings.sampler.threads);
-        let experts =
-            experts::train(&region, inputs, &y, &assignment, &settings.expert, seed, threads)?;
+        let twins = experts::twins(&region, inputs, &y);
+        let lesson = Lesson { x: &region, inputs, y: &y, twins: &twins };
+        let (experts, predictions) =
+            experts::train(&lesson, &assignment, &settings.expert, seed, threads)?;
         let rows = assignment.stacking;
         let data = data.pick(&rows)?;
         let x = scaler.scale_inputs(data.x());
         let y = rows.iter().map(|r| y[*r]).collect();
-        let predictions = experts::predict(&experts, &x, inputs, threads)?;
         let experts = Arc::new(experts);
         Ok(Trained { experts, rows, predictions, data, scaler, region, x, y })
+    }
+
+    /// The GP with all inputs that predicts its own rows best, each left out in turn.
+    fn surest(&self, inputs: usize) -> Option<&Gp> {
+        let gps = self.experts.iter().filter_map(Expert::gp);
+        let all = gps.filter(|(_, columns)| columns.len() == inputs);
+        let scored = all.map(|(gp, _)| (gp.leave_one_out_score() / gp.rows() as f64, gp));
+        scored.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, gp)| gp)
     }
 
     /// What the weights are learned from.
@@ -62,10 +73,14 @@ impl Trained {
     pub(crate) fn stack(&self, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
         refuse_joint(settings)?;
         let inputs = self.scaler.inputs.len();
-        if settings.pilots(inputs) {
-            monitor.phase(Phase::Pilot);
-        }
-        let ground = settings.ground(&self.x, &self.y, &self.region, inputs)?;
+        let ground = match self.surest(inputs).filter(|_| settings.pilots(inputs)) {
+            // An expert that has all inputs tells as much as a pilot.
+            Some(gp) => Ground::of_expert(gp, &self.x, inputs, settings.sampler.seed)?,
+            None => {
+                monitor.phase(Phase::Pilot);
+                settings.ground(&self.x, &self.y, &self.region, inputs)?
+            }
+        };
         let about = About {
             data: self.data.clone(),
             experts: Experts::Trained(self.experts.clone()),

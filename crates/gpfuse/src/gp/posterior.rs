@@ -1,5 +1,10 @@
 //! A GP conditioned on data: prediction, log marginal likelihood, leave-one-out.
 
+use std::collections::HashMap;
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+
 use super::covariance::{cross, fill};
 use super::evidence::vary;
 use super::hyper::Hyper;
@@ -186,6 +191,42 @@ impl Gp {
             (self.y[i] - self.alpha[i] / precision, precision.sqrt().recip())
         };
         self.precisions().into_iter().enumerate().map(each).collect()
+    }
+
+    /// The same where rows with the same number in `groups` are left out together.
+    ///
+    /// With P the block of `K^-1` of a group, its targets have the covariance `P^-1` and the mean
+    /// `y - P^-1 alpha` given all other rows.
+    pub(crate) fn leave_out(&self, groups: &[usize]) -> Result<Vec<(f64, f64)>> {
+        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
+        groups.iter().enumerate().for_each(|(i, group)| members.entry(*group).or_default().push(i));
+        members.retain(|_, rows| rows.len() > 1);
+        let mut out = self.leave_one_out();
+        if members.is_empty() {
+            return Ok(out);
+        }
+        let (n, stride) = (self.rows(), self.scaled.stride());
+        let mut half = vec![0.0; n * stride];
+        factor::invert_factor(&self.l, n, stride, &mut half);
+        let product = |i: usize, j: usize| -> f64 {
+            let from = i.max(j);
+            let columns = [i, j].map(|c| &half[c * stride + from..c * stride + n]);
+            columns[0].iter().zip(columns[1]).map(|(a, b)| a * b).sum()
+        };
+        for rows in members.values() {
+            let block = Mat::from_fn(rows.len(), rows.len(), |a, b| product(rows[a], rows[b]));
+            let factor = block.llt(Side::Lower).map_err(|_| {
+                let row = rows[0] + 1;
+                Error::Data(format!("row {row} occurs too often to be left out: keep it once"))
+            })?;
+            let alpha = Mat::from_fn(rows.len(), 1, |a, _| self.alpha[rows[a]]);
+            let (shift, cov) =
+                (factor.solve(alpha), factor.solve(Mat::<f64>::identity(rows.len(), rows.len())));
+            for (a, row) in rows.iter().enumerate() {
+                out[*row] = (self.y[*row] - shift[(a, 0)], cov[(a, a)].sqrt());
+            }
+        }
+        Ok(out)
     }
 
     /// The diagonal of `K^-1`.

@@ -122,7 +122,7 @@ impl Given {
 
     /// The settings for a table with these inputs, with those of `base` where nothing was given.
     /// What a setting implies is decided here: frequencies ask for the basis that has them, an input
-    /// to follow for stretches along it.
+    /// to follow for stretches along it, a number of experts for rows that are divided among them.
     ///
     /// # Errors
     /// If a value has another form or names an input that is not there.
@@ -155,7 +155,8 @@ impl Given {
             find("scaling").into_iter().for_each(|scaling| put(scaling, "none".into()));
         }
         if self.get("partition").is_none() {
-            let implied = [("along", "contiguous"), ("expert_inputs", "inputs")];
+            let implied =
+                [("along", "contiguous"), ("expert_inputs", "inputs"), ("experts", "random")];
             if let Some((_, value)) = implied.iter().find(|(name, _)| self.get(name).is_some()) {
                 find("partition").into_iter().for_each(|s| put(s, (*value).into()));
             }

@@ -15,7 +15,7 @@ pub fn cost(cell: &Cell) -> f64 {
     let k = if set.method.learns_experts() { cell.key.experts as f64 } else { 0.0 };
     // Given experts have their own share of the rows, and only their weights are sampled.
     let rows = match (&cell.given, k > 0.0) {
-        (None, false) => train * set.expert.hold_out,
+        (None, false) => train * set.expert.held_out().unwrap_or(1.0),
         _ => train,
     };
     // A mean, a log sd and a gate each; one expert needs no gate.
@@ -46,7 +46,7 @@ pub fn cost(cell: &Cell) -> f64 {
     // Every draw is a component of the prediction at every test row, sorted for its score.
     let scored = (sampler.chains * sampler.first_draws() * cell.test.len()) as f64;
     let experts = if k == 0.0 && cell.given.is_none() {
-        let each = train * (1.0 - set.expert.hold_out) / cell.key.experts as f64;
+        let each = train * (1.0 - set.expert.held_out().unwrap_or(0.0)) / cell.key.experts as f64;
         1000.0 * cell.key.experts as f64 * each.powi(3)
     } else {
         0.0

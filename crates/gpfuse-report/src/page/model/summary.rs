@@ -2,6 +2,7 @@
 
 use gpfuse::Fitted;
 use gpfuse::basis::Basis;
+use gpfuse::experts::Expert;
 use gpfuse::fit::Experts;
 use gpfuse::infer::Sampler;
 use gpfuse::model::Method;
@@ -77,8 +78,20 @@ fn made(fitted: &Fitted) -> String {
     let whose = match &fitted.experts {
         Experts::Learned => String::new(),
         Experts::Trained(all) => {
-            let rows: Vec<String> = all.iter().map(|e| e.gp.rows().to_string()).collect();
-            format!(" The experts are exact GPs, trained on {} rows of their own.", list(&rows))
+            let gps = all.iter().filter_map(Expert::gp);
+            let rows: Vec<String> = gps.map(|(gp, _)| gp.rows().to_string()).collect();
+            let trees = if rows.len() < all.len() { " and boosted trees" } else { "" };
+            match fitted.settings.expert.held_out() {
+                Some(_) => format!(
+                    " The experts are exact GPs, trained on {} rows of their own.",
+                    list(&rows)
+                ),
+                None => format!(
+                    " The experts are {}{trees}, trained on all rows; their weights were learned from \
+                     what they say about rows that were left out.",
+                    count(rows.len(), "exact GP")
+                ),
+            }
         }
         Experts::Named(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -1,0 +1,49 @@
+//! Rows that occur more than once.
+//!
+//! A row that has a copy among the others is not left out by leaving it out alone. But rows with the same
+//! inputs need not be copies: where inputs are levels, they are repeated measurements, which new rows will
+//! have among the training rows too. So rows with the same inputs are twins only where nearly all of such
+//! pairs have the same target as well. Whether they are is decided for the table, not row by row: that would
+//! leave out rows by their targets.
+
+use std::collections::HashMap;
+
+/// The least share of pairs with the same inputs that have the same target, where they are copies.
+const COPIES: f64 = 0.9;
+
+/// A number for each row, the same for twins.
+pub(crate) fn twins(x: &[f64], inputs: usize, y: &[f64]) -> Vec<usize> {
+    let mut groups: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
+    for (row, values) in x.chunks(inputs).enumerate() {
+        // Adding 0 makes one number of -0 and 0.
+        let key = values.iter().map(|v| (v + 0.0).to_bits()).collect();
+        groups.entry(key).or_default().push(row);
+    }
+    let (mut pairs, mut same) = (0_usize, 0_usize);
+    for rows in groups.values() {
+        pairs += rows.len() * (rows.len() - 1) / 2;
+        let mut targets: HashMap<u64, usize> = HashMap::new();
+        rows.iter().for_each(|r| *targets.entry((y[*r] + 0.0).to_bits()).or_default() += 1);
+        same += targets.values().map(|n| n * (n - 1) / 2).sum::<usize>();
+    }
+    let mut out: Vec<usize> = (0..y.len()).collect();
+    if same as f64 >= COPIES * pairs as f64 {
+        for rows in groups.values() {
+            rows.iter().for_each(|r| out[*r] = rows[0]);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_twins_and_repeated_measurements_are_not() {
+        let x = [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, -0.0, 0.0, 0.0, -0.0];
+        assert_eq!(twins(&x, 2, &[5.0, 6.0, 5.0, 7.0, 7.0]), [0, 1, 0, 3, 3]);
+        assert_eq!(twins(&x, 2, &[5.0, 6.0, 5.5, 7.0, 7.0]), [0, 1, 2, 3, 4]);
+        assert_eq!(twins(&x, 5, &[5.0, 5.0]), [0, 1]);
+    }
+}
