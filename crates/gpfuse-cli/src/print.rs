@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use gpfuse::diagnose::{ChainWeights, Diagnostics};
-use gpfuse::fit::ExpertChoice;
+use gpfuse::fit::{ExpertChoice, Scored, Worth};
 use gpfuse::metrics::{LEVELS, Score, Scores};
 use gpfuse::settings::{Message, Style};
 pub(crate) use gpfuse_report::page::number::count;
@@ -152,6 +152,47 @@ pub(crate) fn chosen(choice: &ExpertChoice) -> Vec<String> {
     let mut out = table(&rows);
     out.extend([choice.words(), String::new()]);
     out
+}
+
+/// What a fusion is worth on the rows that it learned from, as a table and in words, with an empty line after.
+pub(crate) fn worth(worth: &Worth) -> Vec<String> {
+    let head = ["rows left out", "NLPD", "its error", "above the fusion", "its error"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for line in &worth.lines {
+        let fitted = line.above_se.is_none();
+        let mark = if fitted { " *" } else { "" };
+        rows.push(vec![
+            format!("{}{mark}", line.what.words()),
+            number(line.nlpd, 3),
+            error(line.se),
+            if fitted { "-".into() } else { number(line.above, 3) },
+            error(line.above_se),
+        ]);
+    }
+    let mut out = table(&rows);
+    out.extend([worth_in_words(worth), String::new()]);
+    out
+}
+
+/// What it comes to.
+fn worth_in_words(worth: &Worth) -> String {
+    let gain = |line: &gpfuse::fit::Line, than: &str| {
+        format!("{:.3} ({}) nats a row over {than}", line.above, error(line.above_se))
+    };
+    let mut gains = Vec::new();
+    if let Some(best) = worth.best_expert() {
+        gains.push(gain(best, &format!("the best {}", best.what.words())));
+    }
+    let by_input = worth.fitted().is_some_and(|line| line.what == Scored::ByInput);
+    if let Some(constant) = worth.line(&Scored::Constant).filter(|_| by_input) {
+        gains.push(gain(constant, "constant weights"));
+    }
+    let weights = match (by_input, worth.line(&Scored::ByInput)) {
+        (true, _) => "weights depend on the inputs",
+        (false, Some(_)) => "weights are constant, as those that depend on the inputs predict no better",
+        (false, None) => "weights are constant",
+    };
+    format!("* the fusion: {weights}; it gains {}", gains.join(" and "))
 }
 
 /// The chains as they were weighed: as a table where there is something to see, and in words.

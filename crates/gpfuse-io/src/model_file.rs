@@ -215,6 +215,12 @@ fn own_group(fitted: &Fitted) -> serde_json::Result<Group> {
     if let Some(chosen) = &fitted.chosen {
         vars.push(text("chosen", serde_json::to_string(chosen)?));
     }
+    if let Some(worth) = &fitted.worth {
+        vars.push(text("worth", serde_json::to_string(worth)?));
+    }
+    if let Some(step) = fitted.resolution {
+        vars.push(var("resolution", &[], Data::F64(vec![step])));
+    }
     bases::write(model, &mut dims, &mut vars);
     experts::write(fitted, &mut dims, &mut vars);
     Ok(group("gpfuse", &dims, vars))
@@ -295,11 +301,25 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
     settings.clone().check().map_err(|e| format!("`gpfuse/settings`: {e}"))?;
     let diagnostics =
         serde_json::from_str(group.text("diagnostics")?).map_err(|e| json("diagnostics", e))?;
+    let has = |name: &str| group.data(name).is_ok();
     // Only where the number of experts was chosen.
-    let chosen = match group.0.vars.iter().any(|v| v.name == "chosen") {
+    let chosen = match has("chosen") {
         true => serde_json::from_str(group.text("chosen")?).map_err(|e| json("chosen", e))?,
         false => None,
     };
+    // Only of given experts.
+    let worth = match has("worth") {
+        true => serde_json::from_str(group.text("worth")?).map_err(|e| json("worth", e))?,
+        false => None,
+    };
+    // Only of a rounded target.
+    let resolution = match has("resolution") {
+        true => Some(group.number("resolution")?),
+        false => None,
+    };
+    if resolution.is_some_and(|step| !(step.is_finite() && step > 0.0)) {
+        return Err("`gpfuse/resolution` is not a positive number".into());
+    }
     let inputs = group.texts("input")?.to_vec();
     let pairs = group.numbers("input_shift")?.iter().zip(group.numbers("input_scale")?);
     let scaler = Scaler {
@@ -316,7 +336,9 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
         return Err("its scaler does not fit its inputs".into());
     }
     let bases = bases::read(&group, &settings, inputs.len())?;
+    let step = resolution.unwrap_or(0.0) / scaler.target.scale;
     let model = settings.model(bases).map_err(|e| e.to_string())?;
+    let model = model.rounded(gpfuse::resolution::variance(step));
     let draws = draws::read(tree, &model)?;
     let target = group.text("target")?.to_string();
     let (experts, rows) = experts::read(tree, &group, model.learned(), inputs.len(), &target)?;
@@ -325,7 +347,20 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
         return Err("its training rows do not fit their numbers".into());
     }
     let (model, kept) = (Arc::new(model), Kept::default());
-    Ok(Fitted { settings, scaler, model, draws, diagnostics, experts, rows, data, chosen, kept })
+    Ok(Fitted {
+        settings,
+        scaler,
+        model,
+        draws,
+        diagnostics,
+        experts,
+        rows,
+        data,
+        resolution,
+        chosen,
+        worth,
+        kept,
+    })
 }
 
 #[cfg(test)]

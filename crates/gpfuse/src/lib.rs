@@ -55,6 +55,7 @@ pub mod pool;
 pub mod predict;
 pub mod random;
 pub mod rows;
+pub mod resolution;
 pub mod scale;
 pub mod settings;
 pub mod simulate;

@@ -117,6 +117,8 @@ fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> an
             "seconds": seconds,
             "settings": fitted.settings,
             "chosen": fitted.chosen,
+            "worth": fitted.worth,
+            "resolution": fitted.resolution,
             "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }));
     }
@@ -128,6 +130,7 @@ fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> an
         print::count(fitted.inputs().len(), "input"),
     )];
     lines.extend(fitted.chosen.iter().flat_map(print::chosen));
+    lines.extend(fitted.worth.iter().flat_map(print::worth));
     lines.extend(print::diagnostics(&fitted.diagnostics));
     lines.push(format!("wrote `{}`", out.display()));
     print::lines(&lines)

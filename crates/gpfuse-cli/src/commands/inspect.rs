@@ -61,13 +61,22 @@ fn describe(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
         String::new(),
     ];
     out.extend(experts(fitted));
+    out.extend(fitted.resolution.map(|step| rounded(fitted, step)));
     out.extend(fitted.chosen.iter().flat_map(print::chosen));
+    out.extend(fitted.worth.iter().flat_map(print::worth));
     out.extend(print::table(&hyperparameters(fitted)));
     out.push(String::new());
     out.extend(approximation(fitted)?);
     out.push(String::new());
     out.extend(print::diagnostics(&fitted.diagnostics));
     Ok(out)
+}
+
+/// That the target is rounded, and what that means.
+fn rounded(fitted: &Fitted, step: f64) -> String {
+    let sd = step / 12f64.sqrt();
+    let target = fitted.target();
+    format!("`{target}` is rounded to multiples of {step}: no prediction is narrower than an sd of {sd:.2e}")
 }
 
 /// What is known about given experts.

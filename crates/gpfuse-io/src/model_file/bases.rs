@@ -100,7 +100,7 @@ pub(super) fn read(
             .map(|b| Basis::Rff(b).into())
             .map_err(plain);
     }
-    if group.data(OTHERS.projection).is_ok() {
+    if group.data(OTHERS.landmarks).is_ok() {
         let common = match group.data(COMMON.projection) {
             Ok(_) => Some(read_eigen(group, &COMMON, inputs)?),
             Err(_) => None,
@@ -122,12 +122,18 @@ fn read_eigen(group: &Reader<'_>, at: &Names, inputs: usize) -> Result<Basis, St
     if ell.len() != inputs {
         return Err(format!("`gpfuse/{}` does not fit the inputs", at.ell));
     }
+    // Weights that do not depend on the inputs have a constant and no functions, and a file has nothing that is
+    // empty.
+    let functions = |name: &str| match group.size(at.function) {
+        Ok(0) | Err(_) => Ok(Vec::new()),
+        Ok(_) => group.numbers(name).map(<[f64]>::to_vec),
+    };
     let parts = Parts {
         pilot: Pilot { kernel, var: group.number(at.variance)?, ell },
         level: group.number(at.level)?,
         landmarks: group.numbers(at.landmarks)?.to_vec(),
-        projection: group.numbers(at.projection)?.to_vec(),
-        centre: group.numbers(at.centre)?.to_vec(),
+        projection: functions(at.projection)?,
+        centre: functions(at.centre)?,
     };
     Eigen::from_parts(parts).map(Basis::Eigen).map_err(|e| e.to_string())
 }

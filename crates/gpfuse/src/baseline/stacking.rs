@@ -29,7 +29,7 @@ const CENTRING: f64 = 0.1;
 const STEP_SHARE: f64 = 0.995;
 
 /// The log weights, from the log scores by expert and row.
-pub(super) fn log_weights(log_scores: &[Vec<f64>]) -> Vec<f64> {
+pub(crate) fn log_weights(log_scores: &[Vec<f64>]) -> Vec<f64> {
     maximise(&densities(log_scores), 0.0).0.iter().map(|w| w.ln()).collect()
 }
 

@@ -95,7 +95,7 @@ impl Eigen {
         let (inputs, functions) = (pilot.ell.len(), centre.len());
         let rows = landmarks.len() / inputs.max(1);
         let whole = rows > 0 && rows * inputs == landmarks.len();
-        if !whole || functions == 0 || functions.checked_mul(rows) != Some(projection.len()) {
+        if !whole || functions.checked_mul(rows) != Some(projection.len()) {
             return Err(Error::Shape {
                 what: "eigenfunctions".into(),
                 expected: format!("{functions} functions on {rows} landmarks of {inputs} inputs"),
@@ -110,6 +110,18 @@ impl Eigen {
             return Err(Error::Data(problem.into()));
         }
         Ok(Eigen { pilot, level, landmarks, projection, centre })
+    }
+
+    /// The constant alone, about `level`: a basis for what does not depend on the inputs, of which `at` is any
+    /// point.
+    pub fn constant(kernel: Kernel, at: &[f64], level: f64) -> Eigen {
+        Eigen {
+            pilot: Pilot { kernel, var: 1.0, ell: vec![1.0; at.len()] },
+            level,
+            landmarks: at.to_vec(),
+            projection: Vec::new(),
+            centre: Vec::new(),
+        }
     }
 
     /// The numbers that it is made of.

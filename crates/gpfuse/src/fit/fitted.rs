@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use super::worth::Worth;
 use super::{ExpertChoice, FitSettings, Prediction, stacking};
 use crate::data::Data;
 use crate::diagnose::{Diagnostics, log_likelihoods};
@@ -35,8 +36,12 @@ pub struct Fitted {
     /// These rows: all rows of the fit where the experts are learned with the weights, and else
     /// those that the weights were learned from.
     pub data: Arc<Data>,
+    /// The step to which the target is rounded: no prediction of it is narrower.
+    pub resolution: Option<f64>,
     /// How the number of experts was chosen, if it was.
     pub chosen: Option<ExpertChoice>,
+    /// What the fusion of given experts is worth on the rows it learned from, where that was found out.
+    pub worth: Option<Worth>,
     /// What was computed from the above, and is not computed again.
     pub kept: Kept,
 }
@@ -50,6 +55,24 @@ pub enum Experts {
     Trained(Arc<Vec<Expert>>),
     /// Made elsewhere, known by name: their predictions come with every table.
     Named(Vec<String>),
+}
+
+impl Experts {
+    /// The names of `count` experts: those that they came with, what they are if no two are the same, or their
+    /// numbers from 1.
+    pub(super) fn names(&self, count: usize) -> Vec<String> {
+        match self {
+            Experts::Named(names) => return names.clone(),
+            Experts::Trained(experts) => {
+                let names: Vec<String> = experts.iter().map(Expert::name).collect();
+                if (1..names.len()).all(|k| !names[..k].contains(&names[k])) {
+                    return names;
+                }
+            }
+            Experts::Learned => {}
+        }
+        (1..=count).map(|k| k.to_string()).collect()
+    }
 }
 
 /// What is computed from a fit once, when it is first asked for.
@@ -109,20 +132,9 @@ impl Fitted {
         self.data.target()
     }
 
-    /// The names of the experts: those that they came with, what they are if no two are the same, or their
-    /// numbers from 1.
+    /// The names of the experts.
     pub fn expert_names(&self) -> Vec<String> {
-        match &self.experts {
-            Experts::Named(names) => return names.clone(),
-            Experts::Trained(experts) => {
-                let names: Vec<String> = experts.iter().map(Expert::name).collect();
-                if (1..names.len()).all(|k| !names[..k].contains(&names[k])) {
-                    return names;
-                }
-            }
-            Experts::Learned => {}
-        }
-        (1..=self.model.experts()).map(|k| k.to_string()).collect()
+        self.experts.names(self.model.experts())
     }
 
     /// The log likelihood of each draw at each of the rows that the posterior is about, row-major

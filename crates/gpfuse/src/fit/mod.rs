@@ -11,6 +11,7 @@ mod prediction;
 mod settings;
 mod stacking;
 mod trained;
+mod worth;
 
 use std::sync::Arc;
 
@@ -21,15 +22,19 @@ pub use number::{ExpertChoice, Tried};
 pub use prediction::Prediction;
 pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
+pub use worth::{GateChoice, Line, Scored, Worth};
 
-use crate::data::Data;
+use crate::basis::{Basis, Eigen};
+use crate::data::{Data, Predictions};
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
-use crate::infer::{Monitor, Phase, Quiet};
+use crate::infer::{Draws, Monitor, Muted, Phase, Quiet};
 use crate::model::{Method, Observed, Posterior};
+use crate::resolution::{self, resolution};
 use crate::scale::Scaler;
 use crate::settings::Message;
 use crate::{Error, Result};
 use pilot::Ground;
+use worth::{Rivals, Run, compared, worth};
 
 /// Fit a method to rows with known targets. `bhs` and `pbhs` learn weights for the experts made
 /// elsewhere that come with the rows; where none come, they train experts on some of the rows and
@@ -67,7 +72,14 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
     }
     let ground = settings.ground(&x, &y, &x, inputs)?;
     let rows = (0..data.len()).collect();
-    let about = About { data: data.clone(), experts: Experts::Learned, rows, scaler };
+    let about = About {
+        data: data.clone(),
+        experts: Experts::Learned,
+        rows,
+        scaler,
+        predictions: None,
+        resolution: resolution(data.y()?),
+    };
     if !settings.chooses_experts() {
         return infer(observed, ground, about, &settings, monitor);
     }
@@ -103,10 +115,22 @@ struct About {
     /// The numbers of the rows in the training table.
     rows: Vec<usize>,
     scaler: Scaler,
+    /// What given experts say about the rows, on the model's scale.
+    predictions: Option<Predictions>,
+    /// The step to which the target is rounded.
+    resolution: Option<f64>,
 }
 
 /// Up to this many log likelihoods, rows x draws, are kept with a fit.
 pub const KEPT_LOG_LIKELIHOODS: usize = 4_000_000;
+
+/// A posterior that was sampled, and what is known of it.
+struct Sampled {
+    posterior: Posterior,
+    draws: Draws,
+    log_lik: Option<Vec<f64>>,
+    worth: Option<Worth>,
+}
 
 /// Sample the posterior of the model given what was observed.
 fn infer(
@@ -116,23 +140,105 @@ fn infer(
     settings: &CheckedFit,
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
-    let About { data, experts, rows, scaler } = about;
-    let model = Arc::new(settings.model(ground.bases.clone())?);
-    let posterior = Posterior::new(model.clone(), Arc::new(observed))?;
-    let coordinates = ground.coordinates(&model).map(Arc::new);
-    let draws = draws_in(&posterior, coordinates, settings, monitor)?;
+    let observed = Arc::new(observed);
+    let step = about.resolution.unwrap_or(0.0) / about.scaler.target.scale;
+    let one = |ground: &Ground, monitor: &dyn Monitor| -> Result<(Posterior, Draws)> {
+        let model = settings.model(ground.bases.clone())?.rounded(resolution::variance(step));
+        let model = Arc::new(model);
+        let posterior = Posterior::new(model.clone(), observed.clone())?;
+        let coordinates = ground.coordinates(&model).map(Arc::new);
+        let draws = draws_in(&posterior, coordinates, settings, monitor)?;
+        Ok((posterior, draws))
+    };
+    let sampled = weighed(&one, &ground, &about, settings, monitor)?;
     monitor.phase(Phase::Judging);
+    judged(sampled, about, settings)
+}
+
+/// The posterior of the method. For given experts also what it is worth, and of constant weights and such that
+/// depend on the inputs those that predict better, unless the settings say which.
+fn weighed(
+    one: &dyn Fn(&Ground, &dyn Monitor) -> Result<(Posterior, Draws)>,
+    ground: &Ground,
+    about: &About,
+    settings: &CheckedFit,
+    monitor: &dyn Monitor,
+) -> Result<Sampled> {
+    let inputs = about.data.inputs().len();
+    let alone = |(posterior, draws)| Sampled { posterior, draws, log_lik: None, worth: None };
+    let (compares, gate) = (settings.compares(inputs), settings.gate);
+    let given = about.predictions.as_ref();
+    let constant: Ground = {
+        let first = about.scaler.scale_inputs(&about.data.x()[..inputs]);
+        Basis::Eigen(Eigen::constant(settings.kernel.unwrap_or_default(), &first, 0.0)).into()
+    };
+    let ground = if gate == GateChoice::Constant && given.is_some() { &constant } else { ground };
+    let Some(experts) = given.filter(|_| compares) else {
+        return one(ground, monitor).map(alone);
+    };
+    let (threads, scale) = (settings.sampler.threads, about.scaler.target.scale);
+    let seed = settings.sampler.seed;
+    let usable = |draws: &Draws| !draws.interrupted() && weighs_rows(draws);
+    let mut plain = None;
+    if gate == GateChoice::Auto {
+        monitor.phase(Phase::Constant);
+        let found = one(&constant, &Muted(monitor))?;
+        if !usable(&found.1) {
+            return Ok(alone(found));
+        }
+        plain = Some(found);
+    }
+    let (posterior, draws) = one(ground, monitor)?;
+    if !usable(&draws) {
+        return Ok(alone((posterior, draws)));
+    }
+    let most = plain.as_ref().map_or(0, |(_, draws)| draws.len()).max(draws.len());
+    let rows = compared(about.data.len(), most, seed);
+    let run = |(posterior, draws)| Run::new(posterior, draws, &rows, scale, threads);
+    let (main, plain) = (run((posterior, draws))?, plain.map(run).transpose()?);
+    let y: Vec<f64> = about.data.y()?.iter().map(|v| about.scaler.target.apply(*v)).collect();
+    let step = about.resolution.unwrap_or(0.0) / scale;
+    let (names, rounding) =
+        (about.experts.names(experts.experts()), resolution::variance(step));
+    let rivals = Rivals { names, experts, y: &y, rounding, scale, seed };
+    let own = if gate == GateChoice::Constant { Scored::Constant } else { Scored::ByInput };
+    let (what, taken, other) = match plain {
+        Some(plain) if plain.score() >= main.score() => {
+            (Scored::Constant, plain, Some((own, main)))
+        }
+        plain => (own, main, plain.map(|plain| (Scored::Constant, plain))),
+    };
+    let other = other.as_ref().map(|(what, run)| (what.clone(), run));
+    let worth = worth(&rivals, &rows, (what, &taken), other)?;
+    let Run { posterior, draws, log_lik, .. } = taken;
+    Ok(Sampled { posterior, draws, log_lik, worth: Some(worth) })
+}
+
+/// Whether there are draws enough to leave out rows.
+fn weighs_rows(draws: &Draws) -> bool {
+    draws.len() >= FEWEST_DRAWS
+}
+
+/// With fewer draws, rows cannot be left out by weighing them.
+const FEWEST_DRAWS: usize = 100;
+
+/// The fit, with its chains weighed and judged.
+fn judged(sampled: Sampled, about: About, settings: &CheckedFit) -> Result<Fitted> {
+    let Sampled { posterior, draws, log_lik, worth } = sampled;
+    let About { data, experts, rows, scaler, resolution, .. } = about;
+    let model = posterior.model().clone();
     // Whoever stopped a run wants the draws at once, and weighing the chains takes a pass over all rows.
     let how = if draws.interrupted() { Combine::Equal } else { settings.combine };
     let (threads, scale) = (settings.sampler.threads, scaler.target.scale);
     let few = data.len() * draws.len() <= KEPT_LOG_LIKELIHOODS;
-    let log_lik = (few && weighs(&draws, how))
-        .then(|| {
+    let log_lik = match log_lik {
+        None if few && weighs(&draws, how) => {
             let all: Vec<&[f64]> = draws.iter().collect();
             let rows: Vec<usize> = (0..data.len()).collect();
-            log_likelihoods(&posterior, &all, &rows, scale, threads)
-        })
-        .transpose()?;
+            Some(log_likelihoods(&posterior, &all, &rows, scale, threads)?)
+        }
+        known => known,
+    };
     let (draws, combined) = combine(&posterior, draws, how, scale, log_lik.as_deref(), threads)?;
     let setup = Setup::new(&model, settings.sampler());
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined, &setup);
@@ -155,7 +261,9 @@ fn infer(
         experts,
         rows,
         data,
+        resolution,
         chosen: None,
+        worth,
         kept,
     })
 }

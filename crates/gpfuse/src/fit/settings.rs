@@ -5,6 +5,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use super::pilot::{Ground, assumed};
+use super::worth::GateChoice;
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
@@ -14,7 +15,7 @@ use crate::kernel::Kernel;
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
 use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
-use crate::settings::{Bounds, Form, Only, common, rare, settings};
+use crate::settings::{Bounds, Form, Only, STACKED, common, rare, settings};
 use crate::{Error, Result};
 
 /// The methods that have a number of experts.
@@ -67,6 +68,9 @@ settings! {
         choose_experts: bool = false;
         /// How the experts of bhs and pbhs are made.
         expert: experts::Settings = experts::Settings::default();
+        /// Whether the weights of bhs and pbhs depend on the inputs. They do (gp), do not (constant), or do where
+        /// that predicts rows left out better (auto), which is tried where no basis is asked for.
+        gate: GateChoice = GateChoice::Auto, rare(Experts).only(Only::Methods(STACKED));
         /// The paper's pbhs, without what makes it robust: a noise floor, scales of the experts,
         /// tails, a part of the linear pool and a temper.
         plain: bool = false, rare(Experts).only(Only::Methods(&[Method::Pbhs]));
@@ -285,6 +289,14 @@ impl CheckedFit {
             BasisChoice::Auto => BasisChoice::Eigen,
             choice => choice,
         }
+    }
+
+    /// Whether weights for given experts are compared with others on rows left out: not where the basis is that of
+    /// an experiment, and not without draws.
+    pub(super) fn compares(&self, inputs: usize) -> bool {
+        let basis = self.basis.implied(self.omega.is_some(), self.size, self.functions, inputs);
+        let drawn = self.sampler.sampler != infer::Sampler::Map;
+        !self.method.learns_experts() && !self.plain && drawn && basis == BasisChoice::Auto
     }
 
     /// Whether a pilot GP is fitted for so many inputs.

@@ -7,6 +7,7 @@ use crate::data::{Data, Predictions};
 use crate::experts;
 use crate::infer::{Monitor, Phase};
 use crate::model::{Given, Observed};
+use crate::resolution::resolution;
 use crate::scale::Affine;
 use crate::{Error, Result};
 
@@ -33,8 +34,8 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     let Scaled { x, y, scaler } = Scaled::new(data, settings)?;
     let inputs = data.inputs().len();
     let mut observed = Observed::new(&x, inputs, &y)?;
-    if let Some(predictions) = data.predictions() {
-        let predictions = scaled(predictions, scaler.target)?;
+    let predictions = data.predictions().map(|p| scaled(p, scaler.target)).transpose()?;
+    if let Some(predictions) = &predictions {
         observed = observed.with_given(predictions.mean(), predictions.sd())?;
     }
     if settings.pilots(inputs) {
@@ -43,7 +44,9 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     let ground = settings.ground(&x, &y, &x, inputs)?;
     let experts = Experts::Named(data.experts().to_vec());
     let rows = (0..data.len()).collect();
-    infer(observed, ground, About { data: data.clone(), experts, rows, scaler }, settings, monitor)
+    let resolution = resolution(data.y()?);
+    let about = About { data: data.clone(), experts, rows, scaler, predictions, resolution };
+    infer(observed, ground, about, settings, monitor)
 }
 
 /// What the experts say at the rows `part` of `data`, whose scaled inputs are `x`: nothing where

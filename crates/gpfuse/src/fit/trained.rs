@@ -11,6 +11,7 @@ use crate::experts::{self, Assignment, Expert, Lesson};
 use crate::gp::Gp;
 use crate::infer::{Monitor, Phase};
 use crate::model::Observed;
+use crate::resolution::resolution;
 use crate::scale::Scaler;
 
 /// Trained experts and the stacking rows. Several methods can learn weights for the same ones.
@@ -31,6 +32,8 @@ pub(crate) struct Trained {
     x: Vec<f64>,
     /// Their scaled targets.
     y: Vec<f64>,
+    /// The step to which the target is rounded.
+    resolution: Option<f64>,
 }
 
 impl Trained {
@@ -48,11 +51,12 @@ impl Trained {
         let (experts, predictions) =
             experts::train(&lesson, &assignment, &settings.expert, seed, threads)?;
         let rows = assignment.stacking;
+        let resolution = resolution(data.y()?);
         let data = data.pick(&rows)?;
         let x = scaler.scale_inputs(data.x());
         let y = rows.iter().map(|r| y[*r]).collect();
         let experts = Arc::new(experts);
-        Ok(Trained { experts, rows, predictions, data, scaler, region, x, y })
+        Ok(Trained { experts, rows, predictions, data, scaler, region, x, y, resolution })
     }
 
     /// The GP with all inputs that predicts its own rows best, each left out in turn.
@@ -86,6 +90,8 @@ impl Trained {
             experts: Experts::Trained(self.experts.clone()),
             rows: self.rows.clone(),
             scaler: self.scaler.clone(),
+            predictions: Some(self.predictions.clone()),
+            resolution: self.resolution,
         };
         infer(self.observed()?, ground, about, settings, monitor)
     }

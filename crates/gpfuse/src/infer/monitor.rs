@@ -32,6 +32,8 @@ pub enum Phase {
     Experts,
     /// A short run with so many experts, to choose their number.
     Trying(usize),
+    /// Constant weights are learned, to compare with.
+    Constant,
     /// Starting points are looked for.
     Starts,
     /// The chains run.
@@ -47,6 +49,7 @@ impl fmt::Display for Phase {
             Phase::Experts => f.write_str("experts"),
             Phase::Trying(1) => f.write_str("trying 1 expert"),
             Phase::Trying(experts) => write!(f, "trying {experts} experts"),
+            Phase::Constant => f.write_str("constant weights"),
             Phase::Starts => f.write_str("starting points"),
             Phase::Chains => f.write_str("chains"),
             Phase::Judging => f.write_str("judging the chains"),

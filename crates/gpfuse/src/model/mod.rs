@@ -79,6 +79,8 @@ pub struct Model {
     learned: bool,
     priors: Priors,
     layout: Layout,
+    /// The variance of the target's rounding.
+    rounding: f64,
 }
 
 /// Predictions of experts that were made elsewhere, for the rows of a [`Rows`].
@@ -192,7 +194,8 @@ impl Model {
         let alone = usize::from(common.is_some());
         let groups = common.into_iter().map(|basis| Group { basis, gps: 0..alone });
         let groups = groups.chain([Group { basis: others, gps: alone..layout.gps() }]).collect();
-        Ok(Model { groups, shared, pool, gate, experts, learned, priors, layout })
+        let rounding = 0.0;
+        Ok(Model { groups, shared, pool, gate, experts, learned, priors, layout, rounding })
     }
 
     /// The same model with its log-linear weights normalised to sum to one at each input.
@@ -213,6 +216,20 @@ impl Model {
         self.priors.gate.ell *= 2.0 * (self.basis().inputs() as f64).sqrt();
         let layout = self.layout.calibrated(self.experts);
         Model { pool: Pool::Robust, layout, ..self }
+    }
+
+    /// The same model of a target whose rounding has this variance, on the model's scale (see
+    /// [`resolution`](crate::resolution)). It is added to the variance of each expert of a linear pool, to the
+    /// floor of the robust product, and to that of experts which share a mean. The plain product and experts
+    /// that are learned on another basis than eigenfunctions do not know it.
+    pub fn rounded(mut self, variance: f64) -> Model {
+        self.shared = self.shared.map(|shared| shared.rounded(variance));
+        Model { rounding: variance, ..self }
+    }
+
+    /// The variance of the target's rounding.
+    pub fn rounding(&self) -> f64 {
+        self.rounding
     }
 
     /// The length of the parameter vector.
@@ -328,6 +345,20 @@ impl Model {
         }
     }
 
+    /// The log of the floor's sd, `log(s^2 + rounding) / 2`, from that of its learned part s.
+    fn floor(&self, log_floor: f64) -> f64 {
+        match self.rounding {
+            0.0 => log_floor,
+            rounding => 0.5 * ((2.0 * log_floor).exp() + rounding).ln(),
+        }
+    }
+
+    /// The share of the floor's variance that is learned, which is the derivative of the floor's log with respect
+    /// to that of its learned part.
+    fn learned_floor(&self, log_floor: f64) -> f64 {
+        (2.0 * (log_floor - self.floor(log_floor))).exp()
+    }
+
     /// The group of GP number `g`, and its number there.
     fn place(&self, g: usize) -> (usize, usize) {
         let at = usize::from(self.groups.len() > 1 && g >= self.groups[0].gps.end);
@@ -377,12 +408,18 @@ impl Model {
                 experts.mu[k] = given.mu[k][b];
                 experts.log_sd[k] = given.log_sd[k][b];
             }
+            if self.pool == Pool::Linear && self.rounding > 0.0 {
+                let none = Lanes::splat(0.0);
+                let each = experts.log_sd.iter_mut();
+                each.for_each(|v| shared::widen(level, 0.0, &none, self.rounding, v));
+            }
         }
         if let [log_scale @ .., floor, tail, blend, temper] = prepared.calibration.as_slice() {
             for (log_sd, log_scale) in experts.log_sd.iter_mut().zip(log_scale) {
                 log_sd.iter_mut().for_each(|v| *v += log_scale);
             }
-            (experts.floor, experts.tail) = (Lanes::splat(*floor), Lanes::splat(*tail));
+            let floor = self.floor(*floor);
+            (experts.floor, experts.tail) = (Lanes::splat(floor), Lanes::splat(*tail));
             (experts.blend, experts.temper) = (Lanes::splat(*blend), Lanes::splat(*temper));
         }
         self.gate.weigh(level, &mut experts.log_w);

@@ -53,11 +53,11 @@ impl Sum {
     }
 
     /// Add the derivatives of the first rows of a block with respect to the calibration.
-    fn calibrate(&mut self, d: &ExpertBlock, filled: usize) {
+    fn calibrate(&mut self, d: &ExpertBlock, filled: usize, learned_floor: f64) {
         let total = |lanes: &Lanes| lanes[..filled].iter().sum::<f64>();
         if let [log_scale @ .., floor, tail, blend, temper] = self.calibration.as_mut_slice() {
             log_scale.iter_mut().zip(&d.log_sd).for_each(|(sum, lanes)| *sum += total(lanes));
-            *floor += total(&d.floor);
+            *floor += learned_floor * total(&d.floor);
             *tail += total(&d.tail);
             *blend += total(&d.blend);
             *temper += total(&d.temper);
@@ -97,7 +97,9 @@ impl Pass {
 
     /// The log likelihood of `blocks` and its adjoints.
     pub(super) fn run(&mut self, on: Shared<'_>, blocks: Range<usize>, sum: &mut Sum) {
-        let Shared { model, data, cache, level, .. } = on;
+        let Shared { model, data, cache, level, prepared, .. } = on;
+        let floor = prepared.calibration.len().checked_sub(4).map(|at| prepared.calibration[at]);
+        let learned_floor = floor.map_or(1.0, |floor| model.learned_floor(floor));
         sum.adjoints.iter_mut().for_each(Adjoints::clear);
         (sum.log_likelihood, sum.shared_var) = (0.0, 0.0);
         sum.calibration.fill(0.0);
@@ -108,7 +110,7 @@ impl Pass {
                 let lanes = self.block(on, b);
                 let filled = data.rows.filled(b);
                 sum.log_likelihood += lanes[..filled].iter().sum::<f64>();
-                sum.calibrate(&self.adjoint, filled);
+                sum.calibrate(&self.adjoint, filled, learned_floor);
                 self.add_extra(on, b);
                 sum.shared_var += self.narrow(on, b, filled);
                 self.keep(on, b - first, filled);

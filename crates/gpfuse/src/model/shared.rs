@@ -12,7 +12,7 @@
 //! **What the functions of f leave out**, `r(x)` of f's pilot variance, is added to the noise of each
 //! expert, and so is a floor: as many functions as rows could pass through every target, and the noise
 //! about them shrink to nothing. With `s^2` the variance of f and t the floor, [`FLOOR`] of the pilot's noise,
-//! `v_k = sd_k^2 + s^2 r(x) + t^2`. The derivatives of `log_sd'_k = log(v_k) / 2` are
+//! `v_k = sd_k^2 + s^2 r(x) + t^2`; the variance of the target's rounding is part of t^2. The derivatives of `log_sd'_k = log(v_k) / 2` are
 //! `d log_sd_k = (sd_k^2 / v_k) d log_sd'_k` and `d log s^2 = sum_k (s^2 r / v_k) d log_sd'_k / 2`.
 
 use crate::math::simd::{Level, vectorised};
@@ -51,6 +51,11 @@ impl Shared {
             mix[(i + 1) * contrasts + i] = -unit * count / norm;
         }
         Shared { mix, experts, floor: least_variance(level) }
+    }
+
+    /// The same with the variance of the target's rounding in the floor.
+    pub(super) fn rounded(self, variance: f64) -> Shared {
+        Shared { floor: self.floor + variance, ..self }
     }
 
     /// The number of contrasts.
@@ -109,7 +114,7 @@ impl Shared {
 }
 
 vectorised! {
-    fn widen = widen_kernel(var: f64, left: &Lanes, floor: f64, log_sd: &mut Lanes);
+    pub(super) fn widen = widen_kernel(var: f64, left: &Lanes, floor: f64, log_sd: &mut Lanes);
 }
 
 #[inline(always)]

@@ -53,6 +53,7 @@ others! {
     crate::experts::Partition => choice::<Self>(),
     crate::fit::BasisChoice => choice::<Self>(),
     crate::fit::DensityChoice => choice::<Self>(),
+    crate::fit::GateChoice => choice::<Self>(),
     crate::gp::Mean => Form::Mean,
     crate::gp::Objective => choice::<Self>(),
     crate::infer::Metric => choice::<Self>(),

@@ -1,0 +1,281 @@
+//! What a fusion is worth on the rows that it learned from: beside each expert, beside equal and constant
+//! weights. And whether its weights should depend on the inputs at all.
+//!
+//! Every density here is one of a row that was left out. The experts were trained without it, or say what they
+//! would say without it. The weights of the mixture are learned without the fold of the row. Those of the
+//! methods, whose posteriors are sampled, are those of Pareto-smoothed importance sampling leave-one-out.
+//! Differences are taken row by row, which gives them a standard error of their own.
+//!
+//! Weights that depend on the inputs must predict better than constant ones: else they are constant, which is
+//! the same model with gates that have nothing but a constant. Where there is no gain there is nothing to lose
+//! either, so a gain is enough, and need not be a sure one.
+
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+
+use super::KEPT_LOG_LIKELIHOODS;
+use crate::Result;
+use crate::baseline::stacking;
+use crate::data::Predictions;
+use crate::diagnose::{Loo, log_likelihoods, loo, relative_efficiency};
+use crate::gp::some_rows;
+use crate::infer::Draws;
+use crate::math::HALF_LN_TWO_PI;
+use crate::metrics::paired;
+use crate::model::Posterior;
+use crate::pool::Pool;
+use crate::random::{Purpose, stream};
+
+/// Folds by which the weights of a mixture are learned without a row.
+const FOLDS: usize = 10;
+/// Beyond this many standard deviations a log score stays where it is.
+const FARTHEST_Z: f64 = 1e150;
+
+/// Whether weights depend on the inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateChoice {
+    /// They do where that predicts rows left out better than constant weights.
+    #[default]
+    Auto,
+    /// They do, by a GP for each.
+    Gp,
+    /// They do not.
+    Constant,
+}
+
+/// What is scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scored {
+    /// One expert alone, by its name.
+    Expert(String),
+    /// The mixture of all experts with equal weights.
+    Equal,
+    /// The mixture with the constant weights that predict best.
+    Mixture,
+    /// The method with constant weights.
+    Constant,
+    /// The method with weights that depend on the inputs.
+    ByInput,
+}
+
+impl Scored {
+    /// What it is called.
+    pub fn words(&self) -> String {
+        match self {
+            Scored::Expert(name) => format!("expert {name}"),
+            Scored::Equal => "mixture, equal weights".into(),
+            Scored::Mixture => "mixture, constant weights".into(),
+            Scored::Constant => "constant weights".into(),
+            Scored::ByInput => "weights by input".into(),
+        }
+    }
+}
+
+/// One line: how well something predicts rows that were left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// What.
+    pub what: Scored,
+    /// Its mean negative log predictive density, in the units of the target.
+    pub nlpd: f64,
+    /// The standard error of that over rows.
+    pub se: Option<f64>,
+    /// How far it is above that of the fusion that was fitted.
+    pub above: f64,
+    /// The standard error of that, row by row; none for the fusion itself.
+    pub above_se: Option<f64>,
+}
+
+/// What a fusion is worth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Worth {
+    /// The rows that were left out in turn.
+    pub rows: usize,
+    /// Each expert, then the fusions; one of the last two is the one that was fitted.
+    pub lines: Vec<Line>,
+}
+
+impl Worth {
+    /// The line of the fusion that was fitted.
+    pub fn fitted(&self) -> Option<&Line> {
+        self.lines.iter().find(|line| line.above_se.is_none())
+    }
+
+    /// The best expert.
+    pub fn best_expert(&self) -> Option<&Line> {
+        let experts = self.lines.iter().filter(|line| matches!(line.what, Scored::Expert(_)));
+        experts.min_by(|a, b| a.nlpd.total_cmp(&b.nlpd))
+    }
+
+    /// What something is worth, by what it is.
+    pub fn line(&self, what: &Scored) -> Option<&Line> {
+        self.lines.iter().find(|line| line.what == *what)
+    }
+}
+
+/// A fusion whose posterior was sampled, and how well it predicts each of some rows left out.
+pub(super) struct Run {
+    pub(super) posterior: Posterior,
+    pub(super) draws: Draws,
+    /// The log likelihoods of all draws at all rows, row-major, where there are few enough of them.
+    pub(super) log_lik: Option<Vec<f64>>,
+    left_out: Loo,
+}
+
+/// The rows at which runs with so many draws are compared.
+pub(super) fn compared(rows: usize, draws: usize, seed: u64) -> Vec<usize> {
+    let most = KEPT_LOG_LIKELIHOODS / draws.max(1);
+    if rows <= most { (0..rows).collect() } else { some_rows(rows, most, seed) }
+}
+
+impl Run {
+    /// The target was divided by `scale`.
+    pub(super) fn new(
+        posterior: Posterior,
+        draws: Draws,
+        rows: &[usize],
+        scale: f64,
+        threads: usize,
+    ) -> Result<Run> {
+        let all: Vec<&[f64]> = draws.iter().collect();
+        let log_lik = log_likelihoods(&posterior, &all, rows, scale, threads)?;
+        let chains = draws.chains().len();
+        let efficiency = relative_efficiency(&log_lik, rows.len(), chains, threads)?;
+        let left_out = loo(&log_lik, rows.len(), &efficiency, threads)?;
+        let log_lik = (rows.len() == posterior.rows()).then_some(log_lik);
+        Ok(Run { posterior, draws, log_lik, left_out })
+    }
+
+    /// Its mean log density of rows left out.
+    pub(super) fn score(&self) -> f64 {
+        self.left_out.elpd
+    }
+}
+
+/// What the experts say, on the model's scale, and what is known besides.
+pub(super) struct Rivals<'a> {
+    pub(super) names: Vec<String>,
+    pub(super) experts: &'a Predictions,
+    pub(super) y: &'a [f64],
+    /// The variance of the target's rounding.
+    pub(super) rounding: f64,
+    pub(super) scale: f64,
+    pub(super) seed: u64,
+}
+
+/// What the run that was taken is worth at `rows`, beside the experts and the other run, if there is one.
+pub(super) fn worth(
+    rivals: &Rivals<'_>,
+    rows: &[usize],
+    fitted: (Scored, &Run),
+    other: Option<(Scored, &Run)>,
+) -> Result<Worth> {
+    let scores = scores(rivals, rows);
+    let mut all: Vec<(Scored, Vec<f64>)> = rivals
+        .names
+        .iter()
+        .zip(&scores)
+        .map(|(name, scores)| (Scored::Expert(name.clone()), scores.clone()))
+        .collect();
+    let equal = vec![-(scores.len() as f64).ln(); scores.len()];
+    all.push((Scored::Equal, mixed(&scores, &equal)));
+    if fitted.1.posterior.model().pool() != Pool::Linear {
+        all.push((Scored::Mixture, without_fold(&scores, rivals.seed)));
+    }
+    let of_fitted = &fitted.1.left_out.pointwise;
+    let own = fitted.0.clone();
+    let mut runs: Vec<(Scored, &Run)> = other.into_iter().chain([fitted]).collect();
+    runs.sort_by_key(|(what, _)| *what == Scored::ByInput);
+    all.extend(runs.into_iter().map(|(what, run)| (what, run.left_out.pointwise.clone())));
+    let line = |(what, scores): (Scored, Vec<f64>)| {
+        let (alone, above) = (paired(&scores, &vec![0.0; scores.len()])?, paired(of_fitted, &scores)?);
+        let above_se = (what != own).then_some(above.se.unwrap_or(0.0));
+        Ok(Line { what, nlpd: -alone.mean, se: alone.se, above: above.mean, above_se })
+    };
+    let lines = all.into_iter().map(line).collect::<Result<Vec<Line>>>()?;
+    Ok(Worth { rows: rows.len(), lines })
+}
+
+/// The log density of each expert at each row, in the units of the target.
+fn scores(rivals: &Rivals<'_>, rows: &[usize]) -> Vec<Vec<f64>> {
+    let score = |mean: f64, sd: f64, y: f64| {
+        let var = sd * sd + rivals.rounding;
+        let z = ((y - mean) / var.sqrt()).clamp(-FARTHEST_Z, FARTHEST_Z);
+        -0.5 * (z * z + var.ln()) - HALF_LN_TWO_PI - rivals.scale.ln()
+    };
+    let experts = rivals.experts.mean().iter().zip(rivals.experts.sd());
+    experts
+        .map(|(mean, sd)| rows.iter().map(|r| score(mean[*r], sd[*r], rivals.y[*r])).collect())
+        .collect()
+}
+
+/// The log density of the mixture at each row.
+fn mixed(scores: &[Vec<f64>], log_weights: &[f64]) -> Vec<f64> {
+    let rows = scores.first().map_or(0, Vec::len);
+    let at = |r: usize| {
+        let terms = scores.iter().zip(log_weights).map(move |(s, w)| s[r] + w);
+        let top = terms.clone().fold(f64::MIN, f64::max);
+        top + terms.map(|t| (t - top).exp()).sum::<f64>().ln()
+    };
+    (0..rows).map(at).collect()
+}
+
+/// The same with the weights that predict the other folds best.
+fn without_fold(scores: &[Vec<f64>], seed: u64) -> Vec<f64> {
+    let rows = scores.first().map_or(0, Vec::len);
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.shuffle(&mut stream(seed, Purpose::Folds, 1));
+    let mut out = vec![0.0; rows];
+    for fold in 0..FOLDS.min(rows) {
+        let inside = |at: &usize| at % FOLDS == fold;
+        let pick = |keep: &dyn Fn(&usize) -> bool| -> Vec<Vec<f64>> {
+            let places = (0..rows).filter(|at| keep(at)).map(|at| order[at]);
+            let places: Vec<usize> = places.collect();
+            scores.iter().map(|s| places.iter().map(|r| s[*r]).collect()).collect()
+        };
+        let others = pick(&|at| !inside(at));
+        let weights = match others.first().is_some_and(|s| !s.is_empty()) {
+            true => stacking::log_weights(&others),
+            false => vec![-(scores.len() as f64).ln(); scores.len()],
+        };
+        let own = mixed(&pick(&|at| inside(at)), &weights);
+        for (at, score) in (0..rows).filter(inside).zip(own) {
+            out[order[at]] = score;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Weights learned without a row's fold know nothing of it: changing its scores changes only it, and rows of
+    /// other folds by what the weights learn from it.
+    #[test]
+    fn the_weights_of_a_mixture_do_not_see_the_fold() {
+        let at = |i: usize, k: f64| -((k * i as f64).sin().powi(2));
+        let scores: Vec<Vec<f64>> =
+            [1.3, 2.9].iter().map(|k| (0..40).map(|i| at(i, *k)).collect()).collect();
+        let before = without_fold(&scores, 3);
+        assert!(before.iter().all(|v| v.is_finite()));
+        let mut order: Vec<usize> = (0..40).collect();
+        order.shuffle(&mut stream(3, Purpose::Folds, 1));
+        let (row, same_fold) = (order[4], order[14]);
+        let mut other = scores.clone();
+        other[0][row] = -9.0;
+        let after = without_fold(&other, 3);
+        assert_eq!(before[same_fold], after[same_fold]);
+        assert!((0..40).any(|i| i != row && before[i] != after[i]));
+    }
+
+    /// Of an expert that is right everywhere and one that is not, the mixture comes near the first.
+    #[test]
+    fn the_mixture_finds_the_better_expert() {
+        let scores = vec![vec![-0.5; 200], vec![-3.0; 200]];
+        let found = without_fold(&scores, 0);
+        assert!(found.iter().all(|s| (s + 0.5).abs() < 0.05), "{}", found[0]);
+    }
+}
