@@ -189,7 +189,9 @@ fn worth_in_words(worth: &Worth) -> String {
     }
     let weights = match (by_input, worth.line(&Scored::ByInput)) {
         (true, _) => "weights depend on the inputs",
-        (false, Some(_)) => "weights are constant, as those that depend on the inputs predict no better",
+        (false, Some(_)) => {
+            "weights are constant, as those that depend on the inputs predict no better"
+        }
         (false, None) => "weights are constant",
     };
     format!("* the fusion: {weights}; it gains {}", gains.join(" and "))

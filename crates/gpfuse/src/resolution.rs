@@ -47,9 +47,14 @@ pub fn resolution(y: &[f64]) -> Option<f64> {
     (values.len() >= FEWEST_VALUES && found > SMALLEST_SHARE * sd).then_some(found)
 }
 
-/// The variance of rounding to a step.
-pub fn variance(step: f64) -> f64 {
-    step * step / 12.0
+/// The least sd of a density, in units of the target's: experts that hit every target exactly must not make it 0.
+const LEAST_SD: f64 = 1e-7;
+
+/// The variance that rounding to a step adds to a target that was divided by `scale`; with or without one, it is
+/// above 0.
+pub fn variance(step: Option<f64>, scale: f64) -> f64 {
+    let step = step.unwrap_or(0.0) / scale;
+    step * step / 12.0 + LEAST_SD * LEAST_SD
 }
 
 /// The greatest common divisor.
@@ -70,7 +75,7 @@ mod tests {
         close(&[3.0, 5.0, 4.0, 8.0], 1.0);
         close(&[0.0, 1.0, 1.0], 1.0);
         close(&[13.25, 13.5, 14.0, -2.75], 0.25);
-        close(&[79.99, 61.89, 40.27, 41.05], 0.01);
+        close(&[79.99, 61.89, 40.27, 41.04], 0.01);
         close(&[1500.0, 3000.0, 500.0], 500.0);
         close(&[0.1 + 0.2, 0.7, 1.1], 0.4);
         close(&[1.0, 3.0, 5.0, 9.0], 2.0);

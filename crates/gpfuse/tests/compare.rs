@@ -26,7 +26,8 @@ fn settings(experts: usize) -> CheckedFit {
         start_steps: 10,
         ..Default::default()
     };
-    let expert = experts::Settings { hold_out: 0.5, ..Default::default() };
+    let (partition, hold_out) = (Partition::Random, Some(0.5));
+    let expert = experts::Settings { partition, hold_out, ..Default::default() };
     FitSettings { experts, expert, size: Some(6), sampler, ..Default::default() }.check().unwrap()
 }
 
@@ -117,7 +118,8 @@ fn units_move_every_nlpd_by_their_logarithm() {
 fn left_out_rows_are_the_stacking_rows() {
     let rows = rows(5, 1.0);
     let (x, mut y) = (rows.x().to_vec(), rows.y().unwrap().to_vec());
-    let stacking = Assignment::draw(Partition::Random, &x, ROWS, 2, 0.5, 0, 0).unwrap().stacking;
+    let stacking =
+        Assignment::draw(Partition::Random, &x, ROWS, 2, Some(0.5), 0, 0).unwrap().stacking;
     for place in [2, 13] {
         let kept = y[stacking[place]];
         y[stacking[place]] = 40.0;

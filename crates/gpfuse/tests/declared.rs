@@ -137,7 +137,7 @@ fn settings_come_back_from_their_names() {
     let expert = experts::Settings {
         partition: Partition::Contiguous,
         along: 1,
-        hold_out: 0.3,
+        hold_out: Some(0.3),
         ..experts::Settings::default()
     };
     let cases = [

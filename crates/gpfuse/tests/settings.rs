@@ -8,7 +8,7 @@ use gpfuse::basis::frequencies::Scheme;
 use gpfuse::calibrate;
 use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Partition};
-use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, fit};
+use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, GateChoice, fit};
 use gpfuse::gp::Objective;
 use gpfuse::infer::{self, Metric, Sampler, Start};
 use gpfuse::kernel::Kernel;
@@ -65,8 +65,8 @@ fn priors() -> impl Strategy<Value = Priors> {
 }
 
 fn expert() -> impl Strategy<Value = experts::Settings> {
-    use Partition::{Contiguous, Inputs, Kernels, Kmeans, Random};
-    let partition = select(vec![Random, Kmeans, Contiguous, Kernels, Inputs]);
+    use Partition::{All, Contiguous, Inputs, Kernels, Kmeans, Random};
+    let partition = select(vec![All, Random, Kmeans, Contiguous, Kernels, Inputs]);
     let objective = select(vec![Objective::Map, Objective::MarginalLikelihood]);
     let kernel = proptest::option::of(select(Kernel::ALL.to_vec()));
     let inputs = prop_oneof![
@@ -74,7 +74,8 @@ fn expert() -> impl Strategy<Value = experts::Settings> {
         1 => proptest::collection::vec(proptest::collection::vec(0_usize..3, 0..3), 1..4),
     ];
     let along = prop_oneof![30 => 0_usize..2, 1 => any::<usize>()];
-    (partition, along, number(0.2..0.6), kernel, objective, inputs).prop_map(
+    let hold_out = proptest::option::of(number(0.2..0.6));
+    (partition, along, hold_out, kernel, objective, inputs).prop_map(
         |(partition, along, hold_out, kernel, objective, inputs)| experts::Settings {
             partition,
             along,
@@ -133,6 +134,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
         ],
         select(vec![Scaling::Standard, Scaling::Unit, Scaling::None]),
         select(vec![Combine::Auto, Combine::Equal, Combine::Stack]),
+        select(vec![GateChoice::Auto, GateChoice::Gp, GateChoice::Constant]),
     );
     let omega = proptest::option::weighted(0.2, proptest::collection::vec(number(-2.0..2.0), 0..7));
     let few = || proptest::option::of(count(4));
@@ -152,6 +154,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
                 density: kinds.4,
                 scaling: kinds.5,
                 combine: kinds.6,
+                gate: kinds.7,
                 experts: sizes.0,
                 choose_experts: false,
                 frequencies: sizes.1,

@@ -76,7 +76,9 @@ fn describe(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
 fn rounded(fitted: &Fitted, step: f64) -> String {
     let sd = step / 12f64.sqrt();
     let target = fitted.target();
-    format!("`{target}` is rounded to multiples of {step}: no prediction is narrower than an sd of {sd:.2e}")
+    format!(
+        "`{target}` is rounded to multiples of {step}: no prediction is narrower than an sd of {sd:.2e}"
+    )
 }
 
 /// What is known about given experts.

@@ -246,7 +246,40 @@ pub(crate) fn train(
                 let gp =
                     gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
                 gp::fit(&points, columns.len(), &target, &gp.check()?).and_then(|gp| {
-                    let left_out = gp.leave_out(&twins)?;
+                    let mut left_out = gp.leave_out(&twins)?;
+                    if std::env::var("GPFOLDS").is_ok() {
+                        let folds = folds(&twins, seed);
+                        let checked = gp::Settings {
+                            kernel,
+                            objective,
+                            seed,
+                            threads,
+                            steps: 20,
+                            ..gp::Settings::default()
+                        }
+                        .check()?;
+                        for fold in 0..FOLDS {
+                            let d = columns.len();
+                            let train: Vec<usize> =
+                                (0..folds.len()).filter(|r| folds[*r] != fold).collect();
+                            let test: Vec<usize> =
+                                (0..folds.len()).filter(|r| folds[*r] == fold).collect();
+                            let px: Vec<f64> = train
+                                .iter()
+                                .flat_map(|r| points[r * d..(r + 1) * d].to_vec())
+                                .collect();
+                            let py: Vec<f64> = train.iter().map(|r| target[*r]).collect();
+                            let near = gp::refine(&px, d, &py, &[], gp.hyper(), &checked)?;
+                            let qx: Vec<f64> = test
+                                .iter()
+                                .flat_map(|r| points[r * d..(r + 1) * d].to_vec())
+                                .collect();
+                            let p = near.predict(&qx, true)?;
+                            for (i, r) in test.iter().enumerate() {
+                                left_out[*r] = (p.mean[i], p.sd[i]);
+                            }
+                        }
+                    }
                     Ok((Expert::Gp(gp, columns), left_out))
                 })
             }

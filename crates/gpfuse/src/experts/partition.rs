@@ -210,14 +210,14 @@ mod tests {
         (0..n).flat_map(|i| [(1.3 * i as f64).sin(), (0.7 * i as f64).cos()]).collect()
     }
 
-    /// Every way of dividing: no row for both, every expert has rows, repeatable by seed.
+    /// Every way of dividing with rows held out: no row for both, every expert has rows, repeatable by seed.
     #[test]
     fn expert_and_stacking_rows_are_disjoint_whatever_the_partition() {
-        use Partition::{Contiguous, Inputs, Kernels, Kmeans, Random};
+        use Partition::{All, Contiguous, Inputs, Kernels, Kmeans, Random};
         let (n, x) = (53, data(53));
-        for partition in [Random, Kmeans, Contiguous, Kernels, Inputs] {
+        for partition in [All, Random, Kmeans, Contiguous, Kernels, Inputs] {
             for experts in [1, 2, 5] {
-                let draw = |seed| Assignment::draw(partition, &x, n, experts, 0.3, 1, seed);
+                let draw = |seed| Assignment::draw(partition, &x, n, experts, Some(0.3), 1, seed);
                 let found = draw(4).expect("an assignment");
                 assert_eq!(found, draw(4).expect("an assignment"));
                 assert_ne!(found, draw(5).expect("an assignment"));
@@ -235,17 +235,26 @@ mod tests {
                 match partition {
                     Random => assert_eq!((total, all.len()), (37 / experts * experts, total)),
                     Kmeans | Contiguous => assert_eq!((total, all.len()), (37, 37)),
-                    Kernels | Inputs => assert_eq!((total, all.len()), (37 * experts, 37)),
+                    All | Kernels | Inputs => assert_eq!((total, all.len()), (37 * experts, 37)),
                 }
             }
         }
+    }
+
+    /// Without a share all rows are for both.
+    #[test]
+    fn without_a_share_experts_and_weights_have_all_rows() {
+        let found = Assignment::draw(Partition::All, &data(9), 9, 2, None, 0, 4).expect("rows");
+        let all: Vec<usize> = (0..9).collect();
+        assert_eq!((found.experts, found.stacking), (vec![all.clone(); 2], all));
     }
 
     #[test]
     fn stretches_follow_their_input_and_clusters_their_centres() {
         let n = 40;
         let x = data(n);
-        let found = Assignment::draw(Partition::Contiguous, &x, n, 4, 0.25, 0, 1).expect("rows");
+        let found =
+            Assignment::draw(Partition::Contiguous, &x, n, 4, Some(0.25), 0, 1).expect("rows");
         let range = |rows: &[usize]| {
             let values = rows.iter().map(|r| x[2 * r]);
             (values.clone().fold(f64::MAX, f64::min), values.fold(f64::MIN, f64::max))
@@ -256,12 +265,14 @@ mod tests {
         // Two clouds far apart are the two clusters.
         let clouds: Vec<f64> =
             (0..n).map(|i| if i % 2 == 0 { 0.1 * i as f64 } else { 1e3 }).collect();
-        let found = Assignment::draw(Partition::Kmeans, &clouds, n, 2, 0.1, 0, 1).expect("rows");
+        let found =
+            Assignment::draw(Partition::Kmeans, &clouds, n, 2, Some(0.1), 0, 1).expect("rows");
         for members in &found.experts {
             assert!(members.iter().all(|r| r % 2 == members[0] % 2), "{members:?}");
         }
         // All rows the same: there are no clusters, but every expert has rows.
-        let same = Assignment::draw(Partition::Kmeans, &[1.0; 40], n, 3, 0.1, 0, 1).expect("rows");
+        let same =
+            Assignment::draw(Partition::Kmeans, &[1.0; 40], n, 3, Some(0.1), 0, 1).expect("rows");
         assert!(same.experts.iter().all(|members| members.len() >= 2));
     }
 
@@ -270,7 +281,7 @@ mod tests {
         let rows = |r: std::ops::Range<usize>| r.collect::<Vec<usize>>();
         let error = Assignment::new(vec![rows(0..10), rows(6..30)], rows(16..40)).unwrap_err();
         assert!(error.to_string().contains("expert 2 was trained on 14 of the 24"), "{error}");
-        let error = Assignment::draw(Partition::Random, &data(10), 10, 5, 0.5, 0, 0).unwrap_err();
+        let error = Assignment::draw(Partition::Random, &data(10), 10, 5, Some(0.5), 0, 0).unwrap_err();
         assert!(error.to_string().contains("fewer experts"), "{error}");
     }
 }

@@ -198,8 +198,7 @@ fn weighed(
     let (main, plain) = (run((posterior, draws))?, plain.map(run).transpose()?);
     let y: Vec<f64> = about.data.y()?.iter().map(|v| about.scaler.target.apply(*v)).collect();
     let step = about.resolution.unwrap_or(0.0) / scale;
-    let (names, rounding) =
-        (about.experts.names(experts.experts()), resolution::variance(step));
+    let (names, rounding) = (about.experts.names(experts.experts()), resolution::variance(step));
     let rivals = Rivals { names, experts, y: &y, rounding, scale, seed };
     let own = if gate == GateChoice::Constant { Scored::Constant } else { Scored::ByInput };
     let (what, taken, other) = match plain {

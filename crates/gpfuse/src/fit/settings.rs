@@ -53,10 +53,10 @@ pub enum DensityChoice {
 settings! {
     /// Settings of [`fit()`](super::fit()).
     FitSettings in "" {
-        /// Method. Experts learned with their weights: mogpe (mixture of GP experts), pogpe (product)
-        /// or het (one GP with a GP for its noise). Experts trained first, then weights on other
-        /// rows: bhs (mixture) or pbhs (product).
-        method: Method = Method::Pogpe, common(Experts);
+        /// Method. Experts trained first, then their weights, on what they say about rows left out: pbhs
+        /// (product) or bhs (mixture). Experts learned with their weights: mogpe (mixture of GP experts),
+        /// pogpe (product) or het (one GP with a GP for its noise).
+        method: Method = Method::Pbhs, common(Experts);
         /// Number of experts or auto, for which mogpe and pogpe try some numbers in short runs and take
         /// the smallest that predicts rows left out as well as the best; het has one.
         experts: usize = 3,

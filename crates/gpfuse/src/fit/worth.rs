@@ -190,7 +190,8 @@ pub(super) fn worth(
     runs.sort_by_key(|(what, _)| *what == Scored::ByInput);
     all.extend(runs.into_iter().map(|(what, run)| (what, run.left_out.pointwise.clone())));
     let line = |(what, scores): (Scored, Vec<f64>)| {
-        let (alone, above) = (paired(&scores, &vec![0.0; scores.len()])?, paired(of_fitted, &scores)?);
+        let (alone, above) =
+            (paired(&scores, &vec![0.0; scores.len()])?, paired(of_fitted, &scores)?);
         let above_se = (what != own).then_some(above.se.unwrap_or(0.0));
         Ok(Line { what, nlpd: -alone.mean, se: alone.se, above: above.mean, above_se })
     };
