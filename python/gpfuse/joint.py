@@ -40,7 +40,7 @@ class Joint(Sampled):
     def _left_out(self, labels: None) -> tuple[_Array, _Array, str | None]:
         """The same, with the words of the warning, if there is one."""
         threads = threads_of(self.threads, self.n_jobs)
-        mean, std, bad, good = self.model_.leave_one_out(threads)
+        (mean, std), (bad, good) = self.model_.leave_one_out(threads)
         doubt = (
             f"{bad} of {len(mean)} rows have a Pareto k above {good:.2f}: what is said about them "
             "without them may be too good; use more draws, or folds (cv=5)"

@@ -10,12 +10,12 @@ use gpfuse::settings::{Given, Setting, Settled, Style, all, of_gp};
 use gpfuse::{Data, FitSettings, Fitted, Predictions, fit_with};
 use gpfuse_io::model_file::{self, ModelFileError};
 use gpfuse_io::nc::Tree;
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
-use crate::arrays::{Matrix, Vector, matrix, predictions, to_matrix, to_vector, vector};
+use crate::arrays::{Matrix, Pair, Vector, matrix, predictions, to_matrix, to_vector, vector};
 use crate::predictive::{Predictive, Source};
 use crate::{error, run, tree};
 
@@ -295,11 +295,11 @@ impl Model {
         &self,
         py: Python<'py>,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, usize, f64)> {
+    ) -> PyResult<(Pair<'py>, (usize, f64))> {
         let fitted = self.fitted.clone();
         let found = run::whole(py, move |_| fitted.left_out(threads))?;
         let (bad, good_k) = (found.bad(), found.good_k);
-        Ok((to_vector(py, found.mean), to_vector(py, found.sd), bad, good_k))
+        Ok(((to_vector(py, found.mean), to_vector(py, found.sd)), (bad, good_k)))
     }
 
     /// The experts at rows: weight, its interval's ends, mean and sd, each (rows, experts).
