@@ -19,6 +19,7 @@ __all__ = [
     "rules",
     "settings",
     "simulate",
+    "twins",
     "unused",
 ]
 
