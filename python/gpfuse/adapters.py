@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,16 @@ def is_ready(expert: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("__") for name in vars(expert))
 
 
+def refuse_unready(experts: Experts) -> None:
+    """Refuse experts that nobody has fitted, where none is to be fitted."""
+    for name, expert in experts:
+        if not (is_ready(expert) or _has_state(expert)):
+            raise ValueError(
+                f"expert `{name}` is not fitted, and cv='prefit' takes experts as they are: fit it "
+                "first, or leave out cv"
+            )
+
+
 def _has_state(expert: Any) -> bool:
     """Whether it may have been fitted: it has something that a fresh copy has not.
 
@@ -119,6 +130,8 @@ def _has_state(expert: Any) -> bool:
 
 def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
     """The rows for the weights, a random share, and the others, all ascending."""
+    if isinstance(share, bool) or not isinstance(share, Real):
+        raise TypeError(f"hold_out: {share!r} is no number: give a share between 0 and 1")
     if not 0 < share < 1:
         raise ValueError(f"hold_out: {share} must lie between 0 and 1")
     order = np.random.default_rng(seed).permutation(rows)
@@ -130,17 +143,6 @@ def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
             "share or more rows"
         )
     return np.sort(order[:held]), np.sort(order[held:])
-
-
-def trained(experts: Experts, X: Any, y: _Array, own: _Rows) -> Experts:
-    """The experts, with copies of those that are not trained yet trained on the rows `own`."""
-    found: Experts = []
-    for name, expert in experts:
-        if not is_ready(expert):
-            with blame(name):
-                expert = clone(expert).fit(part(X, own), y[own])
-        found.append((name, expert))
-    return found
 
 
 def part(X: Any, rows: _Rows) -> Any:

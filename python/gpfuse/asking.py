@@ -38,6 +38,11 @@ def ask(experts: Experts, X: Any, rows: int, numbers: Sequence[int] | None = Non
     return Said([name for name, _ in experts], mean, std).checked(numbers)
 
 
+def told(name: str, expert: Any, X: Any, rows: int) -> tuple[_Array, _Array]:
+    """What one expert says here at the rows of `X`."""
+    return _columns(name, _hear(name, expert, X), rows)
+
+
 def _hear(name: str, expert: Any, X: Any) -> Any:
     if not takes_std(expert):
         return expert(X)

@@ -14,15 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from . import _gpfuse
 from .adapters import Experts, held_out
 from .asking import ask
+from .crossfit import Table
 from .distribution import Distribution
 from .engine import seed_of, threads_of
 from .expert import PartitionExpert
-from .fused import Fused, Gathered
+from .fused import Fused, Gathered, seen
 from .gp import GP
 from .rows import new_rows, training_rows
 
 RULES: tuple[str, ...] = tuple(_gpfuse.rules())
 """The names of all rules."""
+
+USUAL_SHARE = 0.2
+"""The share of the rows that the fusion is learned from, where GPs get rows of their own."""
 
 _Array = NDArray[np.float64]
 
@@ -39,11 +43,11 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     ==================  ===========================================================================
     "linear-pool"       :math:`w_k = 1/K`
-    "stacking"          constant weights that predict the held-out rows best
-    "pseudo-bma"        weights from the experts' summed log scores on the held-out rows
+    "stacking"          constant weights that predict rows best that trained no expert
+    "pseudo-bma"        weights from the experts' summed log scores on these rows
     "pseudo-bma-plus"   the same, averaged over a Bayesian bootstrap of these rows
     "bma"               weights from the experts' marginal likelihoods of the same training rows
-    "best-expert"       the expert with the highest log score on the held-out rows
+    "best-expert"       the expert with the highest log score on these rows
     "poe"               product, :math:`\\beta_k = 1`
     "gpoe-uniform"      product, :math:`\\beta_k = 1/K`
     "gpoe-entropy"      product, powers from how much surer than the prior an expert is; sum one
@@ -60,8 +64,9 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     rule : str
         One of `gf.RULES`.
     {estimators}
-    hold_out : float
-        The share of the rows from which the fusion is learned, where experts are trained here.
+    hold_out : float, optional
+        Share of the rows from which the fusion is learned, not the experts. If not given: none with
+        `estimators`, which are cross-fitted (`cv`); 0.2 where GPs are trained here.
     experts : int
         How many exact GPs to train as experts, where none are given.
     random_state : int, RandomState, Generator or None
@@ -84,13 +89,23 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     rule: str = "stacking"
     estimators: list[Any] | None = None
-    hold_out: float = 0.2
+    hold_out: float | None = None
+    cv: Any = None
     experts: int = 3
     random_state: Any = None
     threads: int | None = None
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any, *, mean: Any = None, std: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        mean: Any = None,
+        std: Any = None,
+        groups: Any = None,
+        executor: Any = None,
+    ) -> Self:
         """Learn what the rule has to learn.
 
         Parameters
@@ -99,7 +114,14 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         mean, std : arrays or data frames of shape (n, experts), optional
             What experts predict at these rows, which must not have trained them. The names of
             columns are the names of the experts.
+        groups : array of shape (n,), optional
+            Rows of the same group are left out together, where `estimators` are fitted; a splitter
+            gets them.
+        executor : concurrent.futures.Executor or Dask client, optional
+            Where `estimators` are fitted; here and now if not given. The result does not depend on
+            it. On an executor an expert with `threads=None` uses one thread.
         """
+        self._refuse_ways(groups)
         if self.rule not in RULES:
             raise ValueError(f"rule: there is no `{self.rule}`: use one of {', '.join(RULES)}")
         rows, target = training_rows(self, X, y)
@@ -108,7 +130,8 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.estimators is None and mean is None and std is None:
             own, said = self._train(rows, target, seed)
         else:
-            own, said = self._gather(X, rows, target, mean, std, seed)
+            table = Table(seen(X, rows), rows, target, groups)
+            own, said = self._gather(table, mean, std, seed, executor)
         self.names_ = said.names
         self.learned_ = _gpfuse.Learned(
             self.rule,
@@ -130,7 +153,8 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.experts < 1:
             raise ValueError(f"experts: {self.experts} is out of range: use 1 or more")
-        held, own = held_out(len(rows), self.hold_out, seed)
+        share = USUAL_SHARE if self.hold_out is None else self.hold_out
+        held, own = held_out(len(rows), share, seed)
         if len(own) < 2 * self.experts:
             raise ValueError(
                 f"experts: {self.experts} experts for {len(own)} rows: each wants two rows or "

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score
 
-from .adapters import Experts, held_out, is_ready, named, part, trained
+from .adapters import Experts, held_out, is_ready, named, refuse_unready
 from .asking import ask
+from .crossfit import Table, cross_fit, fit_apart
 from .distribution import Distribution
 from .given import Said, from_tables
 from .scores import Scores
+from .splits import Split, refuse_no_splits
 
 _Array = NDArray[np.float64]
 
@@ -20,16 +23,22 @@ _ESTIMATORS = """estimators : list, optional
         The experts: regressors whose `predict` takes `return_std=True`, callables
         ``X -> (mean, std)``, objects with ``submit(X)`` that returns a Future of such a pair, or
         pairs of a name and one of these. The standard deviations are those of a new observation,
-        noise included. Fitted regressors and callables are used as they are. Of the others, copies
-        are fitted on the rows that are not held out. Experts see the `X` that this estimator sees:
+        noise included. Fitted regressors and callables are used as they are: the rows of the fit
+        must not have trained them. Of the others, copies are fitted to all rows, and about each
+        row the fusion learns from what they say without it (`cv`). A copy without a
+        `random_state` gets one. Experts see the `X` that this estimator sees:
         after a scaler in a pipeline, scaled inputs. `clone`, and so `GridSearchCV` and
         `cross_val_score`, makes fitted regressors unfitted: wrap them in
         `sklearn.frozen.FrozenEstimator` to keep them as they are. A fitted regressor is known by
         attributes that end in an underscore, as scikit-learn's have; one without them would be
-        fitted again: freeze it, or give its predictions as a callable. Where experts are trained
-        here, rows for the fusion are drawn at random (`hold_out`), and no expert sees them. Where
-        all are trained already, or `mean` and `std` are given to `fit`, the fusion is learned from
-        all rows, which then must not have trained the experts."""
+        fitted again: freeze it, or give its predictions as a callable.
+    cv : int, splitter of scikit-learn, iterable of (train, test), or "prefit", optional
+        How experts that are fitted here come to speak about rows that did not train them. If not
+        given, exact GPs tell in closed form and sampled models of gpfuse from their draws, by
+        Pareto-smoothed importance sampling, both after one fit; all others are fitted again for
+        each of five folds. With folds, all are fitted to all but one fold and speak about that
+        one. A number means shuffled folds, with copies of a row in the same one. The fusion is
+        learned from the rows that some fold leaves out. "prefit" takes all experts as they are."""
 
 
 class Gathered(NamedTuple):
@@ -45,7 +54,8 @@ class Fused:
     """A regressor over experts that are given as estimators or by what they predict."""
 
     estimators: list[Any] | None
-    hold_out: float
+    hold_out: float | None
+    cv: Any
     experts_: Experts
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -59,22 +69,50 @@ class Fused:
         for name in ("experts_", "weight_rows_", "model_", "learned_"):
             self.__dict__.pop(name, None)
 
-    def _gather(self, X: Any, rows: _Array, y: _Array, mean: Any, std: Any, seed: int) -> Gathered:
-        """What the experts say at the rows of the fit that they were not trained on.
+    def _refuse_ways(self, groups: Any) -> None:
+        """Refuse what says twice, or in vain, which rows train the experts."""
+        if self.cv is not None and self.hold_out is not None:
+            raise ValueError(
+                "cv, hold_out: two ways to learn from rows that did not train the experts: give "
+                "one of them"
+            )
+        for name, value in (("cv", self.cv), ("groups", groups)):
+            if value is not None and self.estimators is None:
+                raise ValueError(
+                    f"{name}: it is for experts that are estimators: leave it out, or give "
+                    "estimators="
+                )
+        if groups is not None and (self.hold_out is not None or _is_prefit(self.cv)):
+            raise ValueError("groups: they are for folds: leave out hold_out= and cv='prefit'")
+        if isinstance(self.cv, str) and not _is_prefit(self.cv):
+            raise ValueError(f"cv: {self.cv!r} is no choice: use 'prefit', or a number of folds")
+        if self.cv is not None and not _is_prefit(self.cv):
+            refuse_no_splits(self.cv)
 
-        `rows` are the checked rows of `X`.
-        """
-        everything = np.arange(len(rows))
+    def _gather(
+        self, table: Table, mean: Any, std: Any, seed: int, executor: Any = None
+    ) -> Gathered:
+        """What the experts say at rows of the fit that did not train them."""
+        count = len(table.y)
+        everything = np.arange(count)
         if self.estimators is None:
-            return Gathered(everything, from_tables(mean, std, len(rows)))
+            return Gathered(everything, from_tables(mean, std, count))
         refuse_tables(mean, std)
-        X, experts = seen(X, rows), named(self.estimators)
-        if all(is_ready(expert) for _, expert in experts):
+        experts = named(self.estimators)
+        if _is_prefit(self.cv):
+            refuse_unready(experts)
+        if _is_prefit(self.cv) or all(is_ready(expert) for _, expert in experts):
             self.experts_ = experts
-            return Gathered(everything, ask(experts, X, len(rows)))
-        held, own = held_out(len(rows), self.hold_out, seed)
-        self.experts_ = trained(experts, X, y, own)
-        return Gathered(held, ask(self.experts_, part(X, held), len(held), held.tolist()))
+            return Gathered(everything, ask(experts, table.X, count))
+        if self.hold_out is not None:
+            held, own = held_out(count, self.hold_out, seed)
+            found = fit_apart(experts, table, Split(own, held), seed, executor)
+        else:
+            found = cross_fit(experts, table, self.cv, seed, executor)
+        self.experts_ = found.experts
+        for doubt in found.doubts:
+            warnings.warn(doubt, stacklevel=3)
+        return Gathered(found.own, found.said)
 
     def _said(self, X: Any, rows: _Array, mean: Any, std: Any, known: list[str]) -> Said:
         """What the experts say at new rows; `rows` are the checked rows of `X`."""
@@ -118,6 +156,10 @@ class Fused:
         """The coefficient of determination of the predictive means."""
         found = self._dist(X, mean, std).mean
         return float(r2_score(y, found, sample_weight=sample_weight))
+
+
+def _is_prefit(cv: Any) -> bool:
+    return isinstance(cv, str) and cv == "prefit"
 
 
 def seen(X: Any, rows: _Array) -> Any:

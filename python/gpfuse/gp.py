@@ -117,5 +117,9 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.gp_.leave_one_out()
 
+    def _left_out(self, labels: list[int] | None) -> tuple[_Array, _Array, None]:
+        """The same where rows with the same label are left out together."""
+        return *self.gp_.leave_one_out(labels), None
+
 
 GP.__doc__ = (GP.__doc__ or "").replace("{settings}", described(OF_GP, OF_GP))

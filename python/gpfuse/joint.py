@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
 from .base import Sampled, name_of_target
+from .engine import threads_of
+
+_Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -16,6 +24,28 @@ class Joint(Sampled):
         """Sample the posterior of experts and weights given rows `X` (n, inputs) and `y` (n,)."""
         rows, target = self._training(X, y)
         return self._infer(rows, target, name_of_target(y))
+
+    def leave_one_out(self) -> tuple[_Array, _Array]:
+        """Mean and standard deviation of each training target, given all the others.
+
+        The model is not fitted again: its draws are weighted anew for each row, by Pareto-smoothed
+        importance sampling. A warning says for how many rows this is not to be trusted.
+        """
+        check_is_fitted(self)
+        mean, std, doubt = self._left_out(None)
+        if doubt is not None:
+            warnings.warn(doubt, stacklevel=2)
+        return mean, std
+
+    def _left_out(self, labels: None) -> tuple[_Array, _Array, str | None]:
+        """The same, with the words of the warning, if there is one."""
+        threads = threads_of(self.threads, self.n_jobs)
+        (mean, std), (bad, good) = self.model_.leave_one_out(threads)
+        doubt = (
+            f"{bad} of {len(mean)} rows have a Pareto k above {good:.2f}: what is said about them "
+            "without them may be too good; use more draws, or folds (cv=5)"
+        )
+        return mean, std, doubt if bad else None
 
 
 @dataclass(eq=False, repr=False)

@@ -40,9 +40,6 @@ def given(estimator: Any) -> dict[str, Any]:
         plain = isinstance(value, str | bool | int | float)
         if value is not None and not (plain and value == defaults[name]):
             found[name] = value
-    # An `along` that is given asks for no other partition than the one here.
-    if "partition" in defaults:
-        found["partition"] = estimator.partition
     if not found.get("expert_inputs", True):
         del found["expert_inputs"]
     return found

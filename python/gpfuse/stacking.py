@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Sampled, name_of_target
+from .crossfit import Table
 from .distribution import Distribution
 from .engine import seed_of
-from .fused import Fused, refuse_own
+from .fused import Fused, refuse_own, seen
 from .weights import Weights
 
 _Array = NDArray[np.float64]
@@ -23,15 +24,25 @@ class Stacking(Fused, Sampled):
     """A model of the weights of experts that are known already."""
 
     estimators: list[Any] | None = None
-    hold_out: float = 0.2
-    experts: int = 3
-    partition: str = "random"
+    hold_out: float | None = None
+    cv: Any = None
+    experts: int | None = None
+    partition: str | None = None
     along: int | str = 0
     expert_kernel: str | None = None
     expert_objective: str = "map"
     expert_inputs: Sequence[Sequence[int | str]] | None = None
 
-    def fit(self, X: Any, y: Any, *, mean: Any = None, std: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        mean: Any = None,
+        std: Any = None,
+        groups: Any = None,
+        executor: Any = None,
+    ) -> Self:
         """Sample the posterior of the weights.
 
         Parameters
@@ -41,13 +52,21 @@ class Stacking(Fused, Sampled):
             What experts predict at these rows, which must not have trained them. The names of
             columns are the names of the experts. Without them, the experts are `estimators`, or
             are trained here.
+        groups : array of shape (n,), optional
+            Rows of the same group are left out together, where `estimators` are fitted; a splitter
+            gets them.
+        executor : concurrent.futures.Executor or Dask client, optional
+            Where `estimators` are fitted; here and now if not given. The result does not depend on
+            it. On an executor an expert with `threads=None` uses one thread.
         """
+        self._refuse_ways(groups)
         rows, target = self._training(X, y)
         self._forget()
         if self.estimators is None and mean is None and std is None:
             return self._infer(rows, target, name_of_target(y))
         seed = seed_of(self.random_state)
-        own, said = self._gather(X, rows, target, mean, std, seed)
+        table = Table(seen(X, rows), rows, target, groups)
+        own, said = self._gather(table, mean, std, seed, executor)
         refuse_constant(target, own)
         self.weight_rows_ = own
         return self._infer(
@@ -62,6 +81,9 @@ class Stacking(Fused, Sampled):
     @classmethod
     def _parameters(cls, settings: dict[str, Any], inputs: int) -> dict[str, Any]:
         own = super()._parameters(settings, inputs)
+        if own["partition"] == "all":
+            # The engine counts the experts of its portfolio.
+            own["experts"] = None
         return own | {"expert_inputs": own["expert_inputs"] or None}
 
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
@@ -86,11 +108,11 @@ class Stacking(Fused, Sampled):
 
 
 def refuse_constant(y: _Array, own: NDArray[np.intp]) -> None:
-    """Refuse rows held out for the weights that have one target, where not all rows have."""
+    """Refuse rows for the weights that have one target, where not all rows have."""
     if len(own) < len(y) and np.ptp(y[own]) == 0 < np.ptp(y):
         raise ValueError(
-            f"hold_out: the {len(own)} held-out targets are all {y[own][0]:g}: use a larger share "
-            "or another random_state"
+            f"hold_out, cv: the {len(own)} targets of the rows for the weights are all "
+            f"{y[own][0]:g}: use a larger share, other folds or another random_state"
         )
 
 
@@ -116,7 +138,8 @@ class BHS(Stacking):
         w(x) = \\mathrm{softmax}(g_1(x), ..., g_K(x))
 
     with a GP for each gate :math:`g_k`. The experts are given by their predictions
-    (``fit(X, y, mean=..., std=...)``) or as `estimators`; if they are not, exact GPs are trained.
+    (``fit(X, y, mean=..., std=...)``) or as `estimators`; if they are not, exact GPs and boosted
+    trees are trained.
 
     Parameters
     ----------
@@ -125,8 +148,8 @@ class BHS(Stacking):
     experts_ : list of pairs of a name and an expert
         The experts, trained; only with `estimators`.
     weight_rows_ : array of int
-        The numbers of the rows of the fit, from 0, that the weights were learned from: those held
-        out with `estimators`, or all; not where the experts are trained here.
+        The numbers of the rows of the fit, from 0, that the weights were learned from: all, or
+        those that were held out or left out by some fold; not where the experts are trained here.
     """
 
     _method: ClassVar[str] = "bhs"
@@ -143,7 +166,7 @@ class PBHS(Stacking):
     expert's standard deviation, a noise floor, tails, a part of the equal linear pool, and how much
     more a surer expert counts, so that experts that are too sure of themselves do little harm. The
     experts are given by their predictions (``fit(X, y, mean=..., std=...)``) or as `estimators`;
-    if they are not, exact GPs are trained.
+    if they are not, exact GPs and boosted trees are trained.
 
     Parameters
     ----------
@@ -152,8 +175,8 @@ class PBHS(Stacking):
     experts_ : list of pairs of a name and an expert
         The experts, trained; only with `estimators`.
     weight_rows_ : array of int
-        The numbers of the rows of the fit, from 0, that the weights were learned from: those held
-        out with `estimators`, or all; not where the experts are trained here.
+        The numbers of the rows of the fit, from 0, that the weights were learned from: all, or
+        those that were held out or left out by some fold; not where the experts are trained here.
     """
 
     plain: bool = False

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor, Future, wait
-from numbers import Integral
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, indexable
 
+from .copies import prepared
 from .cross_validations import CrossValidations
 from .engine import SEEDS, seed_of
 from .errors import without_warnings
 from .executors import as_job, cancelling, executor_of, place, submit
 from .folds import CrossValidation, Fold
 from .progress import bar, wanted
+from .splits import splits
 
 __all__ = ["CrossValidation", "CrossValidations", "Fold", "cross_validate", "cross_validate_all"]
 
@@ -94,7 +93,7 @@ def cross_validate_all(
     named = _by_name(estimators)
     X, y = indexable(X, y)
     seed = seed_of(random_state)
-    folds = _splits(cv, X, y, seed)
+    folds = splits(cv, X, y, seed)
     where = executor_of(executor)
     data = place(where, (X, y))
     jobs: list[Future[Fold]] = []
@@ -103,7 +102,7 @@ def cross_validate_all(
         with cancelling(jobs):
             for estimator in named.values():
                 for i, (train, test) in enumerate(folds):
-                    one = _prepared(estimator, (seed + i) % SEEDS, alone=executor is None)
+                    one = prepared(estimator, (seed + i) % SEEDS, alone=executor is None)
                     jobs.append(_submitted(where, data, one, train, test))
                     if shown is not None:
                         jobs[-1].add_done_callback(lambda _: shown.update())
@@ -159,32 +158,6 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _prepared(estimator: Any, seed: int, alone: bool) -> Any:
-    """A copy for one job: seeded, without bars of its own, and on executors with one thread."""
-    copy = clone(estimator)
-    _fill(copy, {"random_state": seed, "progress": False} | ({} if alone else {"threads": 1}))
-    return copy
-
-
-def _fill(copy: Any, instead: dict[str, Any]) -> None:
-    """Set parameters that are None, also those of experts in lists, which have no names there."""
-    own = copy.get_params(deep=True)
-    open_ones = {name: name.rsplit("__", 1)[-1] for name, value in own.items() if value is None}
-    # Who says `n_jobs` has said how many threads.
-    named = [name.removesuffix("n_jobs") + "threads" for name in own if name.endswith("n_jobs")]
-    for name in named:
-        if own[name.removesuffix("threads") + "n_jobs"] is not None:
-            open_ones.pop(name, None)
-    copy.set_params(**{name: instead[last] for name, last in open_ones.items() if last in instead})
-    lists = [value for value in own.values() if isinstance(value, list | tuple)]
-    for entry in (entry for values in lists for entry in values):
-        expert = entry[-1] if isinstance(entry, tuple) and entry else entry
-        # What is frozen is not a copy but the caller's own: cloning gives back the same.
-        settable = hasattr(expert, "get_params") and not isinstance(expert, type)
-        if settable and clone(expert, safe=False) is not expert:
-            _fill(expert, instead)
-
-
 def _by_name(estimators: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     if isinstance(estimators, Mapping):
         named = {str(name): estimator for name, estimator in estimators.items()}
@@ -205,22 +178,3 @@ def _by_name(estimators: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
                 "gpfuse"
             )
     return named
-
-
-def _splits(cv: Any, X: Any, y: Any, seed: int) -> list[tuple[_Rows, _Rows]]:
-    if isinstance(cv, Integral):
-        cv = KFold(int(cv), shuffle=True, random_state=seed % 2**32)
-    pairs = cv.split(X, y) if hasattr(cv, "split") else cv
-    folds = [(_numbers(train), _numbers(test)) for train, test in pairs]
-    if not folds:
-        raise ValueError("cv: there are no folds: give a number, a splitter or (train, test) pairs")
-    for i, (train, test) in enumerate(folds):
-        if len(train) == 0 or len(test) == 0:
-            raise ValueError(f"cv: fold {i} has {len(train)} rows to fit and {len(test)} to score")
-    return folds
-
-
-def _numbers(rows: Any) -> _Rows:
-    """Numbers of rows, from numbers or a mask."""
-    given = np.asarray(rows)
-    return np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)

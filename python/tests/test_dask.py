@@ -105,6 +105,16 @@ def test_the_folds_on_the_cluster_are_those_here(client: Any) -> None:
             np.testing.assert_array_equal(a.scores.losses, b.scores.losses)
 
 
+def test_estimators_are_fitted_on_a_cluster(client: Any) -> None:
+    x, y = rows(1, n=60)
+    short = {"chains": 1, "warmup": 30, "draws": 30, "random_state": 0}
+    fusion = gf.PBHS(estimators=[gf.GP(), gf.GP("matern12")], **short)
+    with pytest.warns(gf.ConvergenceWarning):
+        for cv in (None, 3):
+            there = fusion.set_params(cv=cv).fit(x, y, executor=client).predict(NEW)
+            np.testing.assert_allclose(there, fusion.fit(x, y).predict(NEW), rtol=0, atol=1e-10)
+
+
 def test_errors_name_the_partition(client: Any) -> None:
     parts = [dask.delayed(rows)(0), dask.delayed(rows)(1, n=-1), dask.delayed(rows)(2)]
     with pytest.raises(ValueError, match="partition 1: negative dimensions"):

@@ -20,6 +20,7 @@ PAGES = [
         ROOT / "README.md",
         *sorted((ROOT / "docs/book").glob("*.md")),
         ROOT / "docs/scaling.md",
+        ROOT / "docs/stacking.md",
     ]
     if page.exists() and "```python\n" in page.read_text(encoding="utf-8")
 ]

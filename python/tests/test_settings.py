@@ -22,6 +22,8 @@ SAMPLED = [gf.BHS, gf.PBHS, gf.MoGPE, gf.PoGPE, gf.HetGP]
 OTHERWISE = {"method", "seed", "threads", "no_scale"}
 # Python has None where the engine chooses, or where giving the number chooses the basis.
 CHOSEN = {"frequencies", "omega", "size", "priors", "expert_kernel", "expert_inputs", "mean"}
+# The engine's experts of these two are a portfolio where nobody says otherwise.
+OF_THE_EXPERTS = {"experts", "partition", "hold_out"}
 ONLY = {
     "experts": {gf.BHS, gf.PBHS, gf.MoGPE, gf.PoGPE},
     "plain": {gf.PBHS},
@@ -38,11 +40,12 @@ def test_parameters_are_those_of_the_engine(kind: Any) -> None:
     expected = {name for name in declared if kind in ONLY.get(name, {kind})} - OTHERWISE
     more = {"random_state", "threads", "n_jobs"}
     if kind is not gf.GP:
-        more |= {"progress"} | ({"estimators"} if kind in (gf.BHS, gf.PBHS) else set())
+        more |= {"progress"} | ({"estimators", "cv"} if kind in (gf.BHS, gf.PBHS) else set())
     assert set(parameters) == expected | more
     words = " ".join((kind.__doc__ or "").split())
     for name in expected:
-        default = None if name in CHOSEN else declared[name]["default"]
+        chosen = name in CHOSEN or (name in OF_THE_EXPERTS and kind in (gf.BHS, gf.PBHS))
+        default = None if chosen else declared[name]["default"]
         assert parameters[name].default == default, name
         assert type(parameters[name].default) is type(default), name
         assert declared[name]["help"] in words, name
@@ -70,7 +73,13 @@ def fitted(model: Any, inputs: int, **more: Any) -> list[str]:
         (gf.HetGP, {"size": 5, "frequencies": 5}, 1, "`size`: is for the hilbert basis"),
         (gf.HetGP, {"scheme": "quasi", "basis": "hilbert"}, 1, "`scheme`: is for the rff basis"),
         (gf.HetGP, {"box": 3.0, "frequencies": 5}, 1, "`box`: is for the hilbert basis"),
-        (gf.BHS, {"along": 1, "experts": 2}, 2, "`along`: is for the partition contiguous"),
+        (
+            gf.BHS,
+            {"along": 1, "experts": 2, "partition": "random"},
+            2,
+            "`along`: is for the partition contiguous",
+        ),
+        (gf.BHS, {"along": 1, "experts": 2}, 2, None),
         (gf.BHS, {"along": 1, "experts": 2, "partition": "contiguous"}, 2, None),
     ],
 )

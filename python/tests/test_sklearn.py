@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sklearn.linear_model import BayesianRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpfuse as gf
@@ -30,6 +31,7 @@ ESTIMATORS = [
     gf.BHS(experts=2, **SHORT),
     gf.PBHS(experts=2, **SHORT),
     gf.Baseline(experts=2, random_state=0, threads=1),
+    gf.Baseline(estimators=[gf.GP(starts=2, threads=1), BayesianRidge()], random_state=0),
     gf.GP(starts=2, random_state=0, threads=1),
 ]
 

@@ -116,10 +116,13 @@ def test_bad_settings_of_own_experts_are_named():
         ({"along": 1}, "setting `along`: there is no input 1"),
         ({"partition": "inputs", "expert_inputs": [[0]]}, "1 lists of inputs for 3 experts"),
         ({"hold_out": 1.0}, "hold_out"),
-        ({"partition": "halves"}, "^setting `partition`: `halves` is unknown: use one of `random`"),
+        ({"partition": "halves"}, "^setting `partition`: `halves` is unknown: use one of `all`"),
         ({"expert_kernel": "linear"}, "^setting `expert_kernel`: `linear` is unknown"),
         ({"expert_objective": "loo"}, "^setting `expert_objective`: `loo` is unknown"),
-        ({"expert_inputs": [[0]] * 3}, r'make them so \(partition="inputs"\)'),
+        (
+            {"expert_inputs": [[0]] * 3, "partition": "random"},
+            r'make them so \(partition="inputs"\)',
+        ),
     ]:
         with pytest.raises(ValueError, match=words):
             gf.PBHS(**wrong, **FAST).fit(X, y)
@@ -132,7 +135,7 @@ def test_rows_for_the_weights_are_two_or_more_and_differ():
     X, _ = rows()
     y = np.zeros(80)
     y[:3] = 1.0
-    words = "hold_out: the 4 held-out targets are all 0: use a larger share or another random_state"
+    words = "hold_out, cv: the 4 targets of the rows for the weights are all 0: use a larger share"
     with pytest.raises(ValueError, match=words):
         gf.BHS(estimators=[Recorder(), east], hold_out=0.05, **FAST).fit(X, y)
     X, y = rows()

@@ -53,8 +53,8 @@ def test_a_gp_that_could_predict_from_its_prior_is_fitted():
     gp = GaussianProcessRegressor(RBF() + WhiteKernel(0.1))
     experts = [gp, make_pipeline(StandardScaler(), gp), west]
     model = gf.BHS(estimators=experts, **FAST).fit(X, y)
-    assert len(model.experts_[0][1].X_train_) == 64
-    assert len(model.experts_[1][1][-1].X_train_) == 64
+    assert len(model.experts_[0][1].X_train_) == 80
+    assert len(model.experts_[1][1][-1].X_train_) == 80
     assert not hasattr(gp, "X_train_")
     with pytest.raises(ValueError, match="expert `gaussianprocessregressor` was frozen before"):
         gf.BHS(estimators=[FrozenEstimator(gp), west], **FAST).fit(X, y)
@@ -99,7 +99,7 @@ def test_frozen_experts_survive_a_clone_and_others_do_not():
     assert model.experts_[0][0] == "recorder"
     assert len(model.experts_[0][1].seen_) == 5
     thawed = clone(gf.PBHS(estimators=[ready, east], **FAST)).fit(X, y)
-    assert len(thawed.experts_[0][1].seen_) == 64
+    assert len(thawed.experts_[0][1].seen_) == 80
 
 
 class Private(Recorder):

@@ -289,7 +289,10 @@ def test_jobs_on_executors_have_one_thread_unless_told() -> None:
 
 
 def test_experts_in_lists_are_seeded_as_well() -> None:
-    """Copies only: what is frozen, and the caller's own, stay as they are."""
+    """Copies only: what is frozen, and the caller's own, stay as they are.
+
+    In each of the two folds a GP is fitted once, and the nested rule six times: it has folds.
+    """
     frozen = Spy(starts=1).fit(DATA.X, DATA.y)
     inner = gf.Baseline(estimators=[Spy(starts=1)])
     model = gf.Baseline(estimators=[("a", Spy(starts=1)), inner, FrozenEstimator(frozen)])
@@ -298,7 +301,7 @@ def test_experts_in_lists_are_seeded_as_well() -> None:
             Spy.seen.clear()
             found = gf.cross_validate(model, DATA.X, DATA.y, cv=2, executor=where, random_state=5)
             assert not found.notes
-            assert sorted(Spy.seen, key=str) == [(threads, 5)] * 2 + [(threads, 6)] * 2
+            assert sorted(Spy.seen, key=str) == [(threads, 5)] * 7 + [(threads, 6)] * 7
     assert model.estimators[0][1].random_state is None
     assert inner.estimators[0].random_state is None
     assert frozen.random_state is None

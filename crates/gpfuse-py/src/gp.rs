@@ -51,10 +51,19 @@ impl Gp {
         Ok((to_vector(py, prediction.mean), to_vector(py, prediction.sd)))
     }
 
-    /// Mean and standard deviation of each training target, given the others.
-    fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
+    /// Mean and standard deviation of each training target, given the others; rows with the same number
+    /// in `groups` are left out together.
+    #[pyo3(signature = (groups=None))]
+    fn leave_one_out<'py>(
+        &self,
+        py: Python<'py>,
+        groups: Option<Vec<usize>>,
+    ) -> PyResult<Pair<'py>> {
         let gp = self.0.clone();
-        let predictions = run::whole(py, move |_| Ok(gp.leave_one_out()))?;
+        let predictions = run::whole(py, move |_| match groups {
+            Some(groups) => gp.leave_out(&groups),
+            None => Ok(gp.leave_one_out()),
+        })?;
         let (mean, sd) = predictions.into_iter().unzip();
         Ok((to_vector(py, mean), to_vector(py, sd)))
     }
@@ -94,4 +103,14 @@ impl Gp {
     fn y<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         to_vector(py, self.0.y().to_vec())
     }
+}
+
+/// A number for each row, the same for rows that are copies of each other.
+#[pyfunction]
+pub(crate) fn twins(x: Matrix<'_>, y: Vector<'_>) -> PyResult<Vec<usize>> {
+    let ((x, inputs), y) = (matrix(&x), vector(&y));
+    if x.len() != inputs * y.len() {
+        return Err(error::value(format!("y: found {} targets, expected one per row", y.len())));
+    }
+    Ok(gpfuse::experts::twins(&x, inputs, &y))
 }

@@ -25,7 +25,7 @@ mod _gpfuse {
     #[pymodule_export]
     use super::compare::{compare, contestants};
     #[pymodule_export]
-    use super::gp::Gp;
+    use super::gp::{Gp, twins};
     #[pymodule_export]
     use super::model::{Model, fit, settings, unused};
     #[pymodule_export]

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
-use crate::arrays::{Matrix, Vector, matrix, predictions, to_matrix, vector};
+use crate::arrays::{Matrix, Pair, Vector, matrix, predictions, to_matrix, to_vector, vector};
 use crate::predictive::{Predictive, Source};
 use crate::{error, run, tree};
 
@@ -287,6 +287,19 @@ impl Model {
         }
         let fitted = self.fitted.clone();
         Ok(Predictive::new(Source::Draws { fitted, data, rao_blackwell }, threads))
+    }
+
+    /// Mean and standard deviation of each training target without its row, and how many rows have a
+    /// k-hat that is not to be trusted, with the largest k-hat that is.
+    fn leave_one_out<'py>(
+        &self,
+        py: Python<'py>,
+        threads: usize,
+    ) -> PyResult<(Pair<'py>, (usize, f64))> {
+        let fitted = self.fitted.clone();
+        let found = run::whole(py, move |_| fitted.left_out(threads))?;
+        let (bad, good_k) = (found.bad(), found.good_k);
+        Ok(((to_vector(py, found.mean), to_vector(py, found.sd)), (bad, good_k)))
     }
 
     /// The experts at rows: weight, its interval's ends, mean and sd, each (rows, experts).

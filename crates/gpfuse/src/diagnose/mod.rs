@@ -18,5 +18,6 @@ pub use convergence::{ebfmi, ess_bulk, ess_mean, ess_tail, mcse_mean, rhat};
 pub use invariant::{Diagnostics, Quantity, diagnose};
 pub(crate) use patience::Patience;
 pub use psis::{Loo, loo, relative_efficiency};
+pub(crate) use psis::{good_khat, without};
 pub(crate) use verdict::Setup;
 pub use verdict::{DRAWS_PER_DIVERGENCE, EBFMI_BAR, ESS_BAR, MODES_BAR, RHAT_BAR, SATURATED_BAR};

@@ -96,14 +96,29 @@ pub fn relative_efficiency(
             found: chains.to_string(),
         });
     }
-    parallel(rows, threads, |row| {
-        let logs = log_lik.row(row);
-        let top = largest(&logs);
-        let likelihood: Vec<f64> = logs.iter().map(|l| (l - top).exp()).collect();
-        let by_chain: Vec<&[f64]> = likelihood.chunks(log_lik.draws / chains).collect();
-        let relative = ess_mean(&by_chain) / log_lik.draws as f64;
-        if relative.is_nan() { 1.0 } else { relative }
-    })
+    parallel(rows, threads, |row| efficiency(&log_lik.row(row), chains))
+}
+
+/// The relative efficiency of the draws for one row; the chains are of equal length.
+fn efficiency(logs: &[f64], chains: usize) -> f64 {
+    let top = largest(logs);
+    let likelihood: Vec<f64> = logs.iter().map(|l| (l - top).exp()).collect();
+    let by_chain: Vec<&[f64]> = likelihood.chunks(logs.len() / chains).collect();
+    let relative = ess_mean(&by_chain) / logs.len() as f64;
+    if relative.is_nan() { 1.0 } else { relative }
+}
+
+/// The weights of the draws for the posterior without a row, which sum to one, and k-hat; from the log
+/// likelihoods of this row in all draws, those of `chains` chains of equal length one after the other.
+pub(crate) fn without(logs: &[f64], chains: usize) -> (Vec<f64>, f64) {
+    let (log_weight, khat) = smooth(logs, efficiency(logs, chains));
+    let total = log_sum_exp(&log_weight);
+    (log_weight.iter().map(|w| (w - total).exp()).collect(), khat)
+}
+
+/// The largest k-hat to trust with this many draws.
+pub(crate) fn good_khat(draws: usize) -> f64 {
+    (1.0 - 1.0 / libm::log10(draws as f64)).min(LARGEST_GOOD_KHAT)
 }
 
 /// Leave-one-out scores from log likelihoods, row-major (draws, rows), and the
@@ -139,7 +154,7 @@ pub fn loo(log_lik: &[f64], rows: usize, efficiency: &[f64], threads: usize) -> 
         se: pointwise.iter().map(|p| (p - mean).powi(2)).sum::<f64>().sqrt(),
         p_loo: each.iter().map(|row| row.1 - row.0).sum(),
         khat: each.iter().map(|row| row.2).collect(),
-        good_k: (1.0 - 1.0 / libm::log10(draws)).min(LARGEST_GOOD_KHAT),
+        good_k: good_khat(log_lik.draws),
         pointwise,
     })
 }

@@ -7,7 +7,7 @@ mod partition;
 mod twins;
 
 pub use partition::{Assignment, Partition};
-pub(crate) use twins::twins;
+pub use twins::twins;
 
 use rand::seq::SliceRandom;
 

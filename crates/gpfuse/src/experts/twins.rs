@@ -11,8 +11,9 @@ use std::collections::HashMap;
 /// The least share of pairs with the same inputs that have the same target, where they are copies.
 const COPIES: f64 = 0.9;
 
-/// A number for each row, the same for twins.
-pub(crate) fn twins(x: &[f64], inputs: usize, y: &[f64]) -> Vec<usize> {
+/// A number for each row, the same for twins: that of the first of them, from 0. `x` is row-major with
+/// `inputs` columns, and `y` the target.
+pub fn twins(x: &[f64], inputs: usize, y: &[f64]) -> Vec<usize> {
     let mut groups: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
     for (row, values) in x.chunks(inputs).enumerate() {
         // Adding 0 makes one number of -0 and 0.

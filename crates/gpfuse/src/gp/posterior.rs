@@ -197,7 +197,17 @@ impl Gp {
     ///
     /// With P the block of `K^-1` of a group, its targets have the covariance `P^-1` and the mean
     /// `y - P^-1 alpha` given all other rows.
-    pub(crate) fn leave_out(&self, groups: &[usize]) -> Result<Vec<(f64, f64)>> {
+    ///
+    /// # Errors
+    /// If there is not one number per row, or a row occurs so often that the block is singular.
+    pub fn leave_out(&self, groups: &[usize]) -> Result<Vec<(f64, f64)>> {
+        if groups.len() != self.y.len() {
+            return Err(Error::Shape {
+                what: "groups".into(),
+                expected: format!("{}, one per row", self.y.len()),
+                found: groups.len().to_string(),
+            });
+        }
         let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
         groups.iter().enumerate().for_each(|(i, group)| members.entry(*group).or_default().push(i));
         members.retain(|_, rows| rows.len() > 1);

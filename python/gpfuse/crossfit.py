@@ -1,0 +1,225 @@
+"""Experts that are fitted here, and what they say about rows that did not train them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _gpfuse
+from .adapters import Experts, blame, is_ready, part
+from .asking import ask, told
+from .copies import prepared
+from .errors import without_warnings
+from .executors import as_job, cancelling, executor_of, first_failure, place, submit
+from .given import Said
+from .gp import GP
+from .joint import Joint
+from .splits import USUAL, Split, left_out_once, refuse_no_splits, splits, together
+
+_Array = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+_Pair = tuple[_Array, _Array]
+
+
+class Table(NamedTuple):
+    """The rows of a fit."""
+
+    X: Any
+    """As experts see them."""
+    rows: _Array
+    """The same as checked numbers."""
+    y: _Array
+    groups: Any = None
+    """Rows of the same group are left out together."""
+
+
+class CrossFitted(NamedTuple):
+    """Experts that know all rows, and what they would say without them."""
+
+    experts: Experts
+    own: _Rows
+    """The numbers of the rows that they speak of, from 0."""
+    said: Said
+    doubts: list[str]
+    """Where that is not to be trusted, in words."""
+
+
+def cross_fit(experts: Experts, table: Table, cv: Any, seed: int, executor: Any) -> CrossFitted:
+    """Fit copies of the experts that are not fitted to all rows.
+
+    About each row an expert says what it would say had it never seen this row. With `cv` as None,
+    exact GPs and sampled models of gpfuse tell from the fit to all rows. All others are fitted
+    again for each fold. Experts that are fitted already say what they say.
+    """
+    labels = _labels(table)
+    apart = len(set(labels)) == len(labels)
+    fresh = [(name, expert) for name, expert in experts if not is_ready(expert)]
+    direct = {name for name, expert in fresh if cv is None and _tells(expert, apart)}
+    folds = _folds(table, labels, cv, seed) if len(direct) < len(fresh) else []
+    own = left_out_once(folds, len(table.y)) if folds else np.arange(len(table.y))
+    jobs = _Jobs(executor, table, seed)
+    with cancelling(jobs.all):
+        for name, expert in fresh:
+            if name in direct:
+                jobs.add(name, expert, _fit_and_leave_out, None if apart else labels)
+                continue
+            for fold in folds:
+                jobs.add(name, expert, _tell, name, fold)
+            jobs.add(name, expert, _fit, None)
+        fitted, said = _ready(experts, table, own)
+        done = jobs.results()
+    doubts = []
+    for name, _ in fresh:
+        *each, last = done[name]
+        if name in direct:
+            fitted[name], *said[name], doubt = last
+            doubts += [] if doubt is None else [f"expert `{name}`: {doubt}"]
+        else:
+            fitted[name], said[name] = last, _joined(each, folds, own)
+    return _in_order(experts, fitted, said, own, doubts)
+
+
+def fit_apart(
+    experts: Experts, table: Table, split: Split, seed: int, executor: Any
+) -> CrossFitted:
+    """Fit copies of the experts that are not fitted to one part, and ask all about the other."""
+    jobs = _Jobs(executor, table, seed)
+    with cancelling(jobs.all):
+        for name, expert in experts:
+            if not is_ready(expert):
+                jobs.add(name, expert, _fit_and_tell, name, split)
+        fitted, said = _ready(experts, table, split.test)
+        for name, found in jobs.results().items():
+            ((fitted[name], *said[name]),) = found
+    return _in_order(experts, fitted, said, split.test, [])
+
+
+def _ready(
+    experts: Experts, table: Table, own: _Rows
+) -> tuple[dict[str, Any], dict[str, Sequence[_Array]]]:
+    """The experts that are fitted already, and what they say about the rows `own`."""
+    ready = [(name, expert) for name, expert in experts if is_ready(expert)]
+    if not ready:
+        return {}, {}
+    said = ask(ready, part(table.X, own), len(own), own.tolist())
+    columns: dict[str, Sequence[_Array]] = {
+        name: (said.mean[:, k], said.std[:, k]) for k, name in enumerate(said.names)
+    }
+    return dict(ready), columns
+
+
+def _in_order(
+    experts: Experts,
+    fitted: dict[str, Any],
+    said: dict[str, Sequence[_Array]],
+    own: _Rows,
+    doubts: list[str],
+) -> CrossFitted:
+    names = [name for name, _ in experts]
+    mean, std = (np.stack([said[name][i] for name in names], axis=1) for i in (0, 1))
+    checked = Said(names, mean, std).checked(own.tolist())
+    return CrossFitted([(name, fitted[name]) for name in names], own, checked, doubts)
+
+
+def _tells(expert: Any, apart: bool) -> bool:
+    """Whether it can tell from one fit what it would say about rows without them.
+
+    A sampled model leaves out row by row, and needs draws for it.
+    """
+    sampled = isinstance(expert, Joint) and expert.sampler != "map"
+    return isinstance(expert, GP) or (sampled and apart)
+
+
+def _labels(table: Table) -> list[int]:
+    """A number for each row, the same for rows to be left out together: groups, else copies."""
+    if table.groups is None:
+        return _gpfuse.twins(table.rows, table.y)
+    groups = np.asarray(table.groups)
+    if groups.shape != table.y.shape:
+        raise ValueError(f"groups: found shape {groups.shape}: expected {table.y.shape}")
+    found: list[int] = np.unique(groups, return_inverse=True)[1].tolist()
+    return found
+
+
+def _folds(table: Table, labels: list[int], cv: Any, seed: int) -> list[Split]:
+    if cv is None:
+        return together(labels, max(2, min(USUAL, len(set(labels)))), seed)
+    refuse_no_splits(cv)
+    if isinstance(cv, int | np.integer):
+        return together(labels, int(cv), seed)
+    return splits(cv, table.X, table.y, seed, table.groups)
+
+
+def _joined(each: list[_Pair], folds: list[Split], own: _Rows) -> _Pair:
+    """What was said fold by fold, in the order of the rows `own`."""
+    found = np.empty((2, len(own)))
+    for (mean, std), (_, test) in zip(each, folds, strict=True):
+        found[:, np.searchsorted(own, test)] = mean, std
+    return found[0], found[1]
+
+
+# ---- jobs, which may run elsewhere
+
+_Data = tuple[Any, _Array]
+
+
+def _fit(data: _Data, expert: Any, rows: _Rows | None) -> Any:
+    X, y = data
+    with as_job():
+        return expert.fit(X, y) if rows is None else expert.fit(part(X, rows), y[rows])
+
+
+def _fit_and_tell(data: _Data, expert: Any, name: str, split: Split) -> tuple[Any, _Array, _Array]:
+    fitted = _fit(data, expert, split.train)
+    with as_job():
+        return fitted, *told(name, fitted, part(data[0], split.test), len(split.test))
+
+
+def _tell(data: _Data, expert: Any, name: str, fold: Split) -> _Pair:
+    # Chains are judged where all rows are fitted to.
+    with without_warnings():
+        _, mean, std = _fit_and_tell(data, expert, name, fold)
+    return mean, std
+
+
+def _fit_and_leave_out(
+    data: _Data, expert: Any, labels: list[int] | None
+) -> tuple[Any, _Array, _Array, str | None]:
+    fitted = _fit(data, expert, None)
+    return fitted, *fitted._left_out(labels)
+
+
+class _Jobs:
+    """Fits of experts on an executor, by the name of the expert."""
+
+    def __init__(self, executor: Any, table: Table, seed: int) -> None:
+        self._where: Executor = executor_of(executor)
+        self._here = executor is None
+        self._data = place(self._where, (table.X, table.y))
+        # Estimators of scikit-learn take no larger seeds.
+        self._seed = seed % 2**32
+        self._names: list[str] = []
+        self.all: list[Future[Any]] = []
+
+    def add(self, name: str, expert: Any, job: Any, *args: Any) -> None:
+        """Submit a job with a copy of the expert."""
+        with blame(name):
+            copy = prepared(expert, self._seed, alone=self._here)
+            self.all.append(submit(self._where, job, self._data, copy, *args))
+            self._names.append(name)
+            if self.all[-1].done():
+                self.all[-1].result()
+
+    def results(self) -> dict[str, list[Any]]:
+        """What the jobs of each expert gave, in their order."""
+        if (failed := first_failure(self.all)) is not None:
+            with blame(self._names[failed]):
+                self.all[failed].result()
+        found: dict[str, list[Any]] = {}
+        for name, job in zip(self._names, self.all, strict=True):
+            found.setdefault(name, []).append(job.result())
+        return found
