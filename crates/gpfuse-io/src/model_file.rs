@@ -336,9 +336,8 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
         return Err("its scaler does not fit its inputs".into());
     }
     let bases = bases::read(&group, &settings, inputs.len())?;
-    let step = resolution.unwrap_or(0.0) / scaler.target.scale;
     let model = settings.model(bases).map_err(|e| e.to_string())?;
-    let model = model.rounded(gpfuse::resolution::variance(step));
+    let model = model.rounded(gpfuse::resolution::variance(resolution, scaler.target.scale));
     let draws = draws::read(tree, &model)?;
     let target = group.text("target")?.to_string();
     let (experts, rows) = experts::read(tree, &group, model.learned(), inputs.len(), &target)?;

@@ -3,19 +3,18 @@
 //!
 //! Everything is in the model's scaled units.
 
+mod left_out;
 mod partition;
 mod twins;
 
+use left_out::{folds, left_out};
 pub use partition::{Assignment, Partition};
 pub use twins::twins;
-
-use rand::seq::SliceRandom;
 
 use crate::data::Predictions;
 use crate::gp::{self, Gp, Objective};
 use crate::kernel::Kernel;
 use crate::parallel::parallel;
-use crate::random::{Purpose, stream};
 use crate::settings::Group::Experts;
 use crate::settings::{Bounds, Form, Message, Only, STACKED, common, rare, settings};
 use crate::trees::{self, Boosted};
@@ -246,40 +245,7 @@ pub(crate) fn train(
                 let gp =
                     gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
                 gp::fit(&points, columns.len(), &target, &gp.check()?).and_then(|gp| {
-                    let mut left_out = gp.leave_out(&twins)?;
-                    if std::env::var("GPFOLDS").is_ok() {
-                        let folds = folds(&twins, seed);
-                        let checked = gp::Settings {
-                            kernel,
-                            objective,
-                            seed,
-                            threads,
-                            steps: 20,
-                            ..gp::Settings::default()
-                        }
-                        .check()?;
-                        for fold in 0..FOLDS {
-                            let d = columns.len();
-                            let train: Vec<usize> =
-                                (0..folds.len()).filter(|r| folds[*r] != fold).collect();
-                            let test: Vec<usize> =
-                                (0..folds.len()).filter(|r| folds[*r] == fold).collect();
-                            let px: Vec<f64> = train
-                                .iter()
-                                .flat_map(|r| points[r * d..(r + 1) * d].to_vec())
-                                .collect();
-                            let py: Vec<f64> = train.iter().map(|r| target[*r]).collect();
-                            let near = gp::refine(&px, d, &py, &[], gp.hyper(), &checked)?;
-                            let qx: Vec<f64> = test
-                                .iter()
-                                .flat_map(|r| points[r * d..(r + 1) * d].to_vec())
-                                .collect();
-                            let p = near.predict(&qx, true)?;
-                            for (i, r) in test.iter().enumerate() {
-                                left_out[*r] = (p.mean[i], p.sd[i]);
-                            }
-                        }
-                    }
+                    let left_out = left_out(&gp, &points, &target, &twins, objective, seed)?;
                     Ok((Expert::Gp(gp, columns), left_out))
                 })
             }
@@ -334,20 +300,6 @@ fn at_stacking(
     let each = each.ok_or_else(|| Error::Worker("an expert said nothing about a row".into()))?;
     Ok(each.into_iter().unzip())
 }
-
-/// Folds of about equally many rows; twins are in the same one.
-fn folds(twins: &[usize], seed: u64) -> Vec<usize> {
-    let mut groups = twins.to_vec();
-    groups.sort_unstable();
-    groups.dedup();
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.shuffle(&mut stream(seed, Purpose::Folds, 0));
-    let fold = |twin: &usize| groups.binary_search(twin).map_or(0, |at| order[at] % FOLDS);
-    twins.iter().map(fold).collect()
-}
-
-/// Folds of experts that cannot leave out rows one by one.
-const FOLDS: usize = 10;
 
 /// Errors about the rows of an expert name the expert.
 fn named(k: usize, error: Error) -> Error {

@@ -281,7 +281,8 @@ mod tests {
         let rows = |r: std::ops::Range<usize>| r.collect::<Vec<usize>>();
         let error = Assignment::new(vec![rows(0..10), rows(6..30)], rows(16..40)).unwrap_err();
         assert!(error.to_string().contains("expert 2 was trained on 14 of the 24"), "{error}");
-        let error = Assignment::draw(Partition::Random, &data(10), 10, 5, Some(0.5), 0, 0).unwrap_err();
+        let error =
+            Assignment::draw(Partition::Random, &data(10), 10, 5, Some(0.5), 0, 0).unwrap_err();
         assert!(error.to_string().contains("fewer experts"), "{error}");
     }
 }

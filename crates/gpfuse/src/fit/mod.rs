@@ -143,9 +143,9 @@ fn infer(
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     let observed = Arc::new(observed);
-    let step = about.resolution.unwrap_or(0.0) / about.scaler.target.scale;
+    let rounding = resolution::variance(about.resolution, about.scaler.target.scale);
     let one = |ground: &Ground, monitor: &dyn Monitor| -> Result<(Posterior, Draws)> {
-        let model = settings.model(ground.bases.clone())?.rounded(resolution::variance(step));
+        let model = settings.model(ground.bases.clone())?.rounded(rounding);
         let model = Arc::new(model);
         let posterior = Posterior::new(model.clone(), observed.clone())?;
         let coordinates = ground.coordinates(&model).map(Arc::new);
@@ -199,8 +199,8 @@ fn weighed(
     let run = |(posterior, draws)| Run::new(posterior, draws, &rows, scale, threads);
     let (main, plain) = (run((posterior, draws))?, plain.map(run).transpose()?);
     let y: Vec<f64> = about.data.y()?.iter().map(|v| about.scaler.target.apply(*v)).collect();
-    let step = about.resolution.unwrap_or(0.0) / scale;
-    let (names, rounding) = (about.experts.names(experts.experts()), resolution::variance(step));
+    let names = about.experts.names(experts.experts());
+    let rounding = resolution::variance(about.resolution, scale);
     let rivals = Rivals { names, experts, y: &y, rounding, scale, seed };
     let own = if gate == GateChoice::Constant { Scored::Constant } else { Scored::ByInput };
     let (what, taken, other) = match plain {
