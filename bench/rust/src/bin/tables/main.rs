@@ -9,8 +9,10 @@
 //! it holds are not run again; a run that fails is a line with its error. At the end, or at once with
 //! `--summary`, the comparison is printed in Markdown.
 
+mod judged;
 mod line;
 mod run;
+mod runs;
 mod summary;
 
 use std::fs::OpenOptions;

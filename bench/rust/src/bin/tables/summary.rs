@@ -1,38 +1,20 @@
 //! The comparison in Markdown.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use gpfuse::kernel::Kernel;
-use gpfuse::metrics::{Difference, paired};
-use gpfuse::model::Method;
+use gpfuse::metrics::Difference;
 
 use super::line::Line;
-use super::run::{GP_LOO, gp_name};
+use super::run::GP_LOO;
+use super::runs::{Runs, mean, shown, signed};
 
-/// All that is summed up.
-struct Runs<'a> {
-    lines: &'a [Line],
-    /// In the order of the tables, those that have a line.
-    methods: Vec<String>,
-    sets: Vec<&'a str>,
-}
-
-/// NLPD by set, the same without twins, and a line for each method.
+/// The default method and het beside their best rivals, NLPD by set, the same without twins, and a
+/// line for each method.
 pub(crate) fn markdown(lines: &[Line]) -> String {
-    let known = [Method::Het, Method::Pogpe, Method::Mogpe, Method::Bhs, Method::Pbhs];
-    let known = known.map(|m| m.to_string()).into_iter().chain(gps()).chain([GP_LOO.into()]);
-    let has = |method: &String| lines.iter().any(|line| line.text("method") == method);
-    let mut sets: Vec<&str> = Vec::new();
-    for line in lines {
-        if !sets.contains(&line.text("set")) {
-            sets.push(line.text("set"));
-        }
-    }
-    let runs = Runs { lines, methods: known.filter(has).collect(), sets };
-    let twins: Vec<&str> =
-        runs.sets.iter().filter(|set| runs.about(set, "twins") > 0.0).copied().collect();
-    let mut out = runs.by_set("nlpd", &runs.sets);
+    let runs = Runs::new(lines);
+    let twins = runs.with_twins();
+    let mut out = runs.judged();
+    let _ = write!(out, "## All methods\n\n{}", runs.by_set("nlpd", &runs.sets));
     if !twins.is_empty() {
         out += "\nWithout the test rows that have a twin, with the same inputs, among the training \
                 rows:\n\n";
@@ -41,63 +23,7 @@ pub(crate) fn markdown(lines: &[Line]) -> String {
     out + "\n" + &runs.by_method()
 }
 
-fn gps() -> impl Iterator<Item = String> {
-    Kernel::ALL.into_iter().map(gp_name)
-}
-
-/// The mean; NaN of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
-    sum / n
-}
-
-/// A number to some digits, or a dash.
-fn shown(value: f64, digits: usize) -> String {
-    if value.is_nan() { "-".into() } else { format!("{value:.digits$}") }
-}
-
 impl Runs<'_> {
-    fn of<'a>(&'a self, method: &'a str, set: &'a str) -> impl Iterator<Item = &'a Line> {
-        let is = move |line: &&Line| line.text("method") == method && line.text("set") == set;
-        self.lines.iter().filter(is)
-    }
-
-    /// A score by split, its mean over seeds.
-    fn scores(&self, method: &str, set: &str, column: &str) -> BTreeMap<String, f64> {
-        let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        for line in self.of(method, set) {
-            if let Some(score) = line.number(column) {
-                all.entry(line.text("split").into()).or_default().push(score);
-            }
-        }
-        all.into_iter().map(|(split, scores)| (split, mean(scores.into_iter()))).collect()
-    }
-
-    /// The mean of a score over splits.
-    fn mean(&self, method: &str, set: &str, column: &str) -> f64 {
-        mean(self.scores(method, set, column).into_values())
-    }
-
-    /// The mean of what all methods have in common.
-    fn about(&self, set: &str, column: &str) -> f64 {
-        let of_set = self.lines.iter().filter(|line| line.text("set") == set);
-        mean(of_set.filter_map(|line| line.number(column)))
-    }
-
-    /// The kernel of a single GP that has the best mean over splits.
-    fn best_gp(&self, set: &str, column: &str) -> Option<String> {
-        let of = |method: &String| self.mean(method, set, column);
-        gps().filter(|gp| !of(gp).is_nan()).min_by(|a, b| of(a).total_cmp(&of(b)))
-    }
-
-    /// How much larger a score is than that of another method, over the splits that both have.
-    fn difference(&self, method: &str, other: &str, set: &str, column: &str) -> Option<Difference> {
-        let (mine, theirs) = (self.scores(method, set, column), self.scores(other, set, column));
-        let pairs = mine.iter().filter_map(|(split, score)| Some((*score, *theirs.get(split)?)));
-        let (mine, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        paired(&mine, &theirs).ok()
-    }
-
     /// How many splits the methods have: a number, or the fewest and the most.
     fn splits(&self, set: &str, column: &str) -> String {
         let counts = || self.methods.iter().map(|m| self.scores(m, set, column).len());
@@ -118,9 +44,7 @@ impl Runs<'_> {
         for set in sets {
             let best = self.best_gp(set, column);
             let difference = best.as_ref().and_then(|gp| self.difference("het", gp, set, column));
-            let difference = difference.map_or("-".into(), |found| {
-                format!("{:+.3} ± {}", found.mean, shown(found.se.unwrap_or(f64::NAN), 3))
-            });
+            let difference = difference.as_ref().map_or("-".into(), signed);
             let mut cells = vec![
                 set.to_string(),
                 shown(self.about(set, "rows"), 0),
@@ -146,8 +70,7 @@ impl Runs<'_> {
             .to_string();
         let _ = writeln!(out, "|{}", " --- |".repeat(16));
         for method in &self.methods {
-            let lines: Vec<&Line> =
-                self.lines.iter().filter(|line| line.text("method") == method).collect();
+            let lines = self.of(method);
             let share = |column: &str, is: fn(f64) -> bool| {
                 let each = lines.iter().filter_map(|line| line.number(column));
                 match mean(each.map(|v| f64::from(is(v)))) {
@@ -165,12 +88,7 @@ impl Runs<'_> {
                 cells.push(shown(mean(means.filter(|v| !v.is_nan())), 3));
             }
             for column in ["coverage50", "coverage80", "coverage95"] {
-                let counts = lines
-                    .iter()
-                    .filter_map(|line| Some((line.number(column)?, line.number("test_rows")?)));
-                let (inside, all) =
-                    counts.fold((0.0, 0.0), |(inside, all), (c, n)| (inside + c * n, all + n));
-                cells.push(shown(100.0 * inside / all, 1));
+                cells.push(shown(self.coverage(method, column), 1));
             }
             cells.push(shown(mean(lines.iter().filter_map(|line| line.number("seconds"))), 1));
             let _ = writeln!(out, "| {} |", cells.join(" | "));
