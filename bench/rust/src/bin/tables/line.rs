@@ -114,4 +114,13 @@ impl Line {
         self.put_number("twins", 1.0 - n / all);
         self.put_number("nlpd_no_twin", alone.iter().sum::<f64>() / n - scale.ln());
     }
+
+    /// NLPD in units in which the targets' standard deviation is `scale`.
+    pub(crate) fn rescale(&mut self, scale: f64) {
+        for column in ["nlpd", "nlpd_no_twin"] {
+            if let Some(nlpd) = self.number(column) {
+                self.put_number(column, nlpd + scale.ln());
+            }
+        }
+    }
 }

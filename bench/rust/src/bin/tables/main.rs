@@ -1,5 +1,5 @@
 //! Tables with many inputs, all defaults: `tables DATA RESULTS [--methods het,pogpe,mogpe,bhs,pbhs,gp]
-//! [--sets A,B] [--splits 0,1] [--seed N] [--summary]`.
+//! [--sets A,B] [--splits 0,1] [--seed N] [--summary] [--published]`.
 //!
 //! DATA is a folder of data sets (see `gpfuse_bench::sets`). Each method is fitted to the training
 //! rows of each split with default settings and scored at its test rows, in units of the standard
@@ -8,9 +8,14 @@
 //! fit, prediction and scores. Each finished run is a line of RESULTS, appended as it ends; runs that
 //! it holds are not run again; a run that fails is a line with its error. At the end, or at once with
 //! `--summary`, the comparison is printed in Markdown.
+//!
+//! With `--published`, DATA is a folder of sets whose splits are public, with `results.csv`, what
+//! others published on them: then all of these sets and splits are the default, with the default
+//! method only, and NLL in raw units is printed beside the published results.
 
 mod judged;
 mod line;
+mod published;
 mod run;
 mod runs;
 mod summary;
@@ -30,8 +35,11 @@ const SETS: &str = "yacht,servo,autompg,concreteslump,machine,autos,housing,fore
                     energy,concrete,airfoil,solar,wine";
 const METHODS: &str = "het,pogpe,mogpe,bhs,pbhs,gp";
 const SPLITS: &str = "0,1,2,3,4,5,6,7,8,9";
+const PUBLISHED_SETS: &str = "boston,concrete,energy,yacht,wine-red";
+const PUBLISHED_METHODS: &str = "pbhs";
+const PUBLISHED_SPLITS: &str = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19";
 const USAGE: &str = "usage: tables DATA RESULTS [--methods M,...] [--sets A,...] [--splits 0,...] \
-                     [--seed N] [--summary]";
+                     [--seed N] [--summary] [--published]";
 
 /// What is fitted: a method, or the single GPs (none).
 type Contestant = Option<Method>;
@@ -42,22 +50,33 @@ struct Options {
     splits: Vec<usize>,
     seed: u64,
     summary: bool,
+    published: bool,
 }
 
 fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [data, results, options @ ..] = args.as_slice() else { return Err(USAGE.into()) };
-    let (results, options) = (Path::new(results), Options::read(options)?);
+    let (data, results, options) = (Path::new(data), Path::new(results), Options::read(options)?);
     if !options.summary {
-        run_all(Path::new(data), results, &options)?;
+        run_all(data, results, &options)?;
     }
-    print!("{}", summary::markdown(&read(results)?));
+    let lines = read(results)?;
+    let text = if options.published {
+        published::markdown(data, &lines)?
+    } else {
+        summary::markdown(&lines)
+    };
+    print!("{text}");
     Ok(())
 }
 
 impl Options {
     fn read(args: &[String]) -> Outcome<Options> {
-        let (mut methods, mut sets, mut splits) = (METHODS, SETS, SPLITS);
+        let published = args.iter().any(|arg| arg == "--published");
+        let (mut methods, mut sets, mut splits) = match published {
+            true => (PUBLISHED_METHODS, PUBLISHED_SETS, PUBLISHED_SPLITS),
+            false => (METHODS, SETS, SPLITS),
+        };
         let (mut seed, mut summary) = ("0", false);
         let mut args = args.iter();
         while let Some(name) = args.next() {
@@ -66,6 +85,7 @@ impl Options {
                     summary = true;
                     continue;
                 }
+                "--published" => continue,
                 "--methods" => &mut methods,
                 "--sets" => &mut sets,
                 "--splits" => &mut splits,
@@ -84,6 +104,7 @@ impl Options {
             splits: splits.split(',').map(str::parse).collect::<Result<_, _>>()?,
             seed: seed.parse()?,
             summary,
+            published,
         })
     }
 }
