@@ -77,8 +77,9 @@ fn check(json: &Value, rows: usize, left_out: bool) {
 #[test]
 fn all_methods_with_test_rows_and_without() {
     let place = place();
-    let run =
-        place.done(&format!("compare d.csv t.csv --target y --json --figure f.svg {SMALL_FIT}"));
+    let run = place.done(&format!(
+        "compare d.csv t.csv --target y --experts 3 --json --figure f.svg {SMALL_FIT}"
+    ));
     check(&run.json(), ROWS / 2, false);
     let json = run.json();
     let bma = methods(&json).into_iter().find(|m| name(m) == "bma").unwrap();
@@ -94,7 +95,7 @@ fn all_methods_with_test_rows_and_without() {
         |name: &str| svg.contains(&format!(">{name}<")) || svg.contains(&format!("* {name}<"));
     ALL.iter().for_each(|name| assert!(named(name), "{name}"));
     let run = place.done(&format!(
-        "compare d.csv --target y --json --figure f.png --hold-out 0.5 {SMALL_FIT}"
+        "compare d.csv --target y --experts 3 --json --figure f.png --hold-out 0.5 {SMALL_FIT}"
     ));
     check(&run.json(), ROWS / 2, true);
     assert!(place.read("f.png").starts_with(b"\x89PNG\r\n\x1a\n"));

@@ -92,16 +92,18 @@ fn mogpe_on_both_bases() {
 fn pogpe_on_both_bases() {
     let place = Place::new();
     tour(&place, "--method pogpe", "pogpe", 3);
-    tour(&place, "--basis rff --frequencies 5 --kernel matern32", "pogpe", 3);
-    tour(&place, "--metric low-rank --scaling unit --start map --experts 2", "pogpe", 2);
-    let table = tour(&place, "--normalise --no-scale --start prior", "pogpe", 3);
+    tour(&place, "--method pogpe --basis rff --frequencies 5 --kernel matern32", "pogpe", 3);
+    let other = "--method pogpe --metric low-rank --scaling unit --start map --experts 2";
+    tour(&place, other, "pogpe", 2);
+    let normalised = "--method pogpe --normalise --no-scale --start prior";
+    let table = tour(&place, normalised, "pogpe", 3);
     assert!(weight_sums(&table).iter().all(|sum| (sum - 1.0).abs() < 1e-9));
 }
 
 #[test]
 fn the_collapsed_density_where_there_is_one() {
     let place = Place::new();
-    tour(&place, "--density collapsed", "pogpe", 3);
+    tour(&place, "--method pogpe --density collapsed", "pogpe", 3);
     assert!(place.done("inspect d.nc").out.contains("of the collapsed density"));
     tour(&place, "--density collapsed --method het --basis rff --frequencies 5", "het", 1);
     let refused = place.run("fit d.csv --target y --method mogpe --density collapsed");
@@ -112,7 +114,7 @@ fn the_collapsed_density_where_there_is_one() {
 #[test]
 fn experts_first_then_weights() {
     let place = Place::new();
-    let table = tour(&place, "--method bhs --hold-out 0.4", "bhs", 3);
+    let table = tour(&place, "--method bhs --experts 3 --hold-out 0.4", "bhs", 3);
     assert!(weight_sums(&table).iter().all(|sum| (sum - 1.0).abs() < 1e-9));
     tour(&place, "--method pbhs --experts 2 --expert-kernel rbf", "pbhs", 2);
     let seen = place.done("inspect d.nc").out;

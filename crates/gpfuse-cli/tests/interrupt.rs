@@ -58,7 +58,7 @@ fn nothing_is_kept_of_a_warm_up() {
     let place = Place::new();
     let small = "--size 8 --max-depth 4 --chains 2 --out m.nc";
     for slow in ["--warmup 10000000 --start prior", "--start-steps 1000000", "--candidates 10000"] {
-        let args = format!("fit d.csv --target y {slow} {small}");
+        let args = format!("fit d.csv --target y --method pogpe {slow} {small}");
         let run = interrupted(&place, &args, |run| run.code.is_some());
         assert_eq!(run.code, Some(1), "{}", run.err);
         let last = run.err.lines().last().unwrap();

@@ -80,7 +80,7 @@ fn settings_out_of_range() {
         ("--box 1", "setting `box`: 1 must lie above 1"),
         ("--frequencies 0", "setting `frequencies`: 0 is out of range: use 1 to"),
         ("--experts 0", "setting `experts`: 0 is out of range: use 1 to"),
-        ("--experts 41", "setting `experts`: 41 experts for 40 rows: use fewer"),
+        ("--method pogpe --experts 41", "setting `experts`: 41 experts for 40 rows: use fewer"),
         ("--candidates 0", "setting `candidates`: 0 is out of range"),
         ("--threads 0", "setting `threads`: 0 is out of range"),
         ("--omega no.csv", "`no.csv`: no such file"),

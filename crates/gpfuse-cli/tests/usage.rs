@@ -24,17 +24,17 @@ const FLAGS: [(&str, &str); 11] = [
     ),
     (
         "fit",
-        "target inputs assign settings SCALED method MADE plain normalise SHARED density combine \
+        "target inputs assign settings SCALED method MADE gate plain normalise SHARED density combine \
          out checkpoint strict json",
     ),
     (
         "stack",
-        "target inputs settings SCALED method plain normalise SHARED combine out checkpoint strict \
-         json",
+        "target inputs settings SCALED method gate plain normalise SHARED combine out checkpoint \
+         strict json",
     ),
     (
         "compare",
-        "target inputs settings SCALED methods MADE normalise SHARED density combine figure strict \
+        "target inputs settings SCALED methods MADE gate normalise SHARED density combine figure strict \
          json",
     ),
     ("sweep", "out shard threads merge json"),
@@ -91,7 +91,7 @@ fn the_settings_file_knows_the_flags_that_the_help_names() {
     let err = place.run("fit d.csv --target y --settings s.toml").err;
     let (_, known) = err.split_once("expected one of ").unwrap();
     let known: Vec<&str> = known.trim().split(", ").map(|key| key.trim_matches('`')).collect();
-    let shared = spelt("SCALED method MADE plain normalise SHARED density priors combine");
+    let shared = spelt("SCALED method MADE gate plain normalise SHARED density priors combine");
     assert_eq!(known, shared);
     assert!(place.done("fit --help").out.contains("[priors.mu]"));
 }
@@ -121,8 +121,8 @@ fn settings_without_effect_are_warned_about() {
     let place = Place::new();
     place.write("three.csv", "a,b,c,y\n1,2,3,4\n2,3,1,7\n3,1,2,1\n4,4,4,2\n");
     place.write("four.csv", "a,b,c,d,y\n1,2,3,4,5\n2,3,4,5,7\n3,4,5,6,1\n4,1,2,2,3\n");
-    let tiny =
-        "--target y --chains 1 --warmup 10 --draws 4 --max-depth 2 --start prior --experts 2";
+    let tiny = "--target y --chains 1 --warmup 10 --draws 4 --max-depth 2 --start prior --method pogpe \
+                --experts 2";
     let cases = [
         ("d.csv", "--basis rff --size 8", "rff", "`size`: is for the hilbert basis, not for rff"),
         ("d.csv", "--scheme quasi --size 8", "rff", "`size`: is for the hilbert basis"),

@@ -23,7 +23,8 @@ mod writers;
 use common::Place;
 
 /// A fit that takes a tenth of a second.
-const FIT: &str = "fit d.csv --target y --warmup 50 --draws 50 --chains 2 --size 8 --max-depth 4";
+const FIT: &str =
+    "fit d.csv --target y --method pogpe --warmup 50 --draws 50 --chains 2 --size 8 --max-depth 4";
 
 /// A calibration study of a few milliseconds for each simulation.
 const SBC: &str = "sbc --n 6 --size 3 --warmup 20 --draws 19 --thin 1 --max-depth 3 --sims 6";

@@ -5,7 +5,8 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::error::within;
-use crate::fit::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
+use crate::experts::{self, Partition};
+use crate::fit::{BasisChoice, CheckedFit, DensityChoice, FitSettings, GateChoice};
 use crate::infer::{self, Sampler, Start};
 use crate::kernel::Kernel;
 use crate::settings::Message;
@@ -82,6 +83,13 @@ impl Settings {
     pub fn check(mut self) -> Result<CheckedCalibrate> {
         // Ranks are among the same number of draws in every simulation, whatever was drawn.
         self.fit.sampler.draws = Some(self.fit.sampler.first_draws());
+        // Experts are simulated, not trained: however they would be made, it is the same study.
+        self.fit.expert = experts::Settings {
+            partition: Partition::Random,
+            hold_out: Some(0.2),
+            ..experts::Settings::default()
+        };
+        self.fit.gate = GateChoice::Auto;
         within("n", self.rows, 1, 10_000)?;
         within("thin", self.thin, 1, 1_000_000)?;
         self.fit.refuse_auto_experts("a calibration")?;

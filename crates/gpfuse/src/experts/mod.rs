@@ -42,12 +42,13 @@ settings! {
         along: usize = 0,
             rare(Experts).value("COLUMN").form(Form::Input).unless_given("the first")
                 .only(Only::Partition(Partition::Contiguous));
-        /// Share of the rows that trains the weights of bhs and pbhs, not the experts. Without it all rows
-        /// train both: about rows of its own an expert says what it would say without them.
+        /// Share of the rows for the weights of bhs and pbhs alone. Without it all rows train both, and
+        /// about rows of its own an expert says what it would say without them; but where rows are divided among
+        /// the experts it is 0.2.
         hold_out: Option<f64> = None,
             common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
                 .only(Only::Methods(STACKED))
-                .unless_given("none; 0.2 if rows are divided among the experts");
+                .unless_given("none");
         /// Kernel of the experts of bhs and pbhs; with different kernels, that of the first.
         kernel: Option<Kernel> = None,
             rare(Experts).named("expert_kernel").only(Only::Methods(STACKED)).unless_given(

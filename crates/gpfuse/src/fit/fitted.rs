@@ -58,18 +58,15 @@ pub enum Experts {
 }
 
 impl Experts {
-    /// The names of `count` experts: those that they came with, what they are if no two are the same, or their
-    /// numbers from 1.
+    /// The names of `count` experts: those that they came with, what they are in a portfolio, or their numbers
+    /// from 1.
     pub(super) fn names(&self, count: usize) -> Vec<String> {
         match self {
             Experts::Named(names) => return names.clone(),
-            Experts::Trained(experts) => {
-                let names: Vec<String> = experts.iter().map(Expert::name).collect();
-                if (1..names.len()).all(|k| !names[..k].contains(&names[k])) {
-                    return names;
-                }
+            Experts::Trained(experts) if experts.iter().any(|e| e.trees().is_some()) => {
+                return experts.iter().map(Expert::name).collect();
             }
-            Experts::Learned => {}
+            Experts::Trained(_) | Experts::Learned => {}
         }
         (1..=count).map(|k| k.to_string()).collect()
     }

@@ -157,10 +157,13 @@ fn infer(
     judged(sampled, about, settings)
 }
 
+/// What samples the posterior on a ground.
+type SampleOn<'a> = dyn Fn(&Ground, &dyn Monitor) -> Result<(Posterior, Draws)> + 'a;
+
 /// The posterior of the method. For given experts also what it is worth, and of constant weights and such that
 /// depend on the inputs those that predict better, unless the settings say which.
 fn weighed(
-    one: &dyn Fn(&Ground, &dyn Monitor) -> Result<(Posterior, Draws)>,
+    one: &SampleOn<'_>,
     ground: &Ground,
     about: &About,
     settings: &CheckedFit,

@@ -61,6 +61,7 @@ settings! {
         /// the smallest that predicts rows left out as well as the best; het has one.
         experts: usize = 3,
             common(Experts).value("K").from(1.0, 1000.0).form(Form::Count)
+                .unless_given("3; a portfolio for bhs and pbhs")
                 .only(Only::Methods(SEVERAL));
         /// Whether the number of experts is chosen from the data, for mogpe and pogpe: what front ends
         /// call auto experts.

@@ -154,9 +154,13 @@ impl Given {
         if self.get("no_scale").and_then(Value::as_bool) == Some(true) {
             find("scaling").into_iter().for_each(|scaling| put(scaling, "none".into()));
         }
+        let learned = base.method.learns_experts();
+        let method = self.get("method").and_then(|name| name.as_str()?.parse::<Method>().ok());
         if self.get("partition").is_none() {
-            let implied =
-                [("along", "contiguous"), ("expert_inputs", "inputs"), ("experts", "random")];
+            let mut implied = vec![("along", "contiguous"), ("expert_inputs", "inputs")];
+            if !method.map_or(learned, Method::learns_experts) {
+                implied.push(("experts", "random"));
+            }
             if let Some((_, value)) = implied.iter().find(|(name, _)| self.get(name).is_some()) {
                 find("partition").into_iter().for_each(|s| put(s, (*value).into()));
             }

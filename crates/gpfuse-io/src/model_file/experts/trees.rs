@@ -55,8 +55,12 @@ pub(super) fn read(
     };
     let (start, least) = (group.numbers("boosted_start")?, group.numbers("boosted_least_log_sd")?);
     let (trees, nodes) = (group.counts("boosted_trees")?, group.counts("boosted_nodes")?);
+    // A file has nothing that is empty.
+    let (empty, none) = (trees.iter().all(|n| *n == 0), &[][..]);
+    let whole = |name: &str| if empty { Ok(Vec::new()) } else { whole(name) };
+    let real = |name: &str| if empty { Ok(none) } else { group.numbers(name) };
     let (root, input, left) = (whole("tree_root")?, whole("node_input")?, whole("node_left")?);
-    let (threshold, value) = (group.numbers("node_threshold")?, group.numbers("node_value")?);
+    let (threshold, value) = (real("node_threshold")?, real("node_value")?);
     let total = |sizes: &[usize]| sizes.iter().try_fold(0, |a: usize, n| a.checked_add(*n));
     let fits = start.len() == 2 * count
         && [least.len(), trees.len(), nodes.len()] == [count; 3]
