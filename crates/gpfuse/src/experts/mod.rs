@@ -48,11 +48,11 @@ settings! {
             common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
                 .only(Only::Methods(STACKED))
                 .unless_given("none; 0.2 if rows are divided among the experts");
-        /// Kernel of the experts of bhs and pbhs; with different kernels, that of the first.
+        /// Kernel of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.
         kernel: Option<Kernel> = None,
             rare(Experts).named("expert_kernel").only(Only::Methods(STACKED)).unless_given(
-                "of rbf and matern52, the one under which they predict their own rows better, each left \
-                 out in turn");
+                "all four for a portfolio; else of rbf and matern52, the one under which they predict \
+                 their own rows better, each left out in turn");
         /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
         /// (as in the paper).
         objective: Objective = Objective::Map,
