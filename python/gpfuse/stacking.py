@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from .base import Sampled, name_of_target
 from .crossfit import Table
@@ -32,6 +34,7 @@ class Stacking(Fused, Sampled):
     expert_kernel: str | None = None
     expert_objective: str = "map"
     expert_inputs: Sequence[Sequence[int | str]] | None = None
+    gate: str = "auto"
 
     def fit(
         self,
@@ -85,6 +88,17 @@ class Stacking(Fused, Sampled):
             # The engine counts the experts of its portfolio.
             own["experts"] = None
         return own | {"expert_inputs": own["expert_inputs"] or None}
+
+    @property
+    def worth_(self) -> dict[str, Any] | None:
+        """How well each expert, and each way to weigh them, predicts training rows left out.
+
+        `rows` is their number; each of `lines` has `what`, `nlpd` and `se`, and `above` and `above_se`: how far
+        it is above the fusion, whose own line has no `above_se`. None where that was not found out.
+        """
+        check_is_fitted(self)
+        found = self.model_.worth
+        return None if found is None else json.loads(found)
 
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
         if not self.model_.needs_predictions:

@@ -29,6 +29,7 @@ ONLY = {
     "plain": {gf.PBHS},
     "normalise": {gf.PBHS, gf.PoGPE},
     "density": {gf.PoGPE, gf.HetGP},
+    "gate": {gf.BHS, gf.PBHS},
 } | {name: {gf.BHS, gf.PBHS} for name, one in FIT.items() if one["section"] == "expert"}
 
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use gpfuse::diagnose::{ChainWeights, Diagnostics};
-use gpfuse::fit::{ExpertChoice, Scored, Worth};
+use gpfuse::fit::{ExpertChoice, Worth};
 use gpfuse::metrics::{LEVELS, Score, Scores};
 use gpfuse::settings::{Message, Style};
 pub(crate) use gpfuse_report::page::number::count;
@@ -170,31 +170,8 @@ pub(crate) fn worth(worth: &Worth) -> Vec<String> {
         ]);
     }
     let mut out = table(&rows);
-    out.extend([worth_in_words(worth), String::new()]);
+    out.extend([format!("* {}", worth.words()), String::new()]);
     out
-}
-
-/// What it comes to.
-fn worth_in_words(worth: &Worth) -> String {
-    let gain = |line: &gpfuse::fit::Line, than: &str| {
-        format!("{:.3} ({}) nats a row over {than}", line.above, error(line.above_se))
-    };
-    let mut gains = Vec::new();
-    if let Some(best) = worth.best_expert() {
-        gains.push(gain(best, &format!("the best {}", best.what.words())));
-    }
-    let by_input = worth.fitted().is_some_and(|line| line.what == Scored::ByInput);
-    if let Some(constant) = worth.line(&Scored::Constant).filter(|_| by_input) {
-        gains.push(gain(constant, "constant weights"));
-    }
-    let weights = match (by_input, worth.line(&Scored::ByInput)) {
-        (true, _) => "weights depend on the inputs",
-        (false, Some(_)) => {
-            "weights are constant, as those that depend on the inputs predict no better"
-        }
-        (false, None) => "weights are constant",
-    };
-    format!("* the fusion: {weights}; it gains {}", gains.join(" and "))
 }
 
 /// The chains as they were weighed: as a table where there is something to see, and in words.

@@ -219,6 +219,13 @@ impl Model {
         Ok(json.to_string())
     }
 
+    /// What the fusion of given experts is worth on the rows it learned from, as JSON.
+    #[getter]
+    fn worth(&self) -> PyResult<Option<String>> {
+        let found = self.fitted.worth.as_ref();
+        found.map(|worth| serde_json::to_string(worth).map_err(error::of_json)).transpose()
+    }
+
     /// Whether the diagnostics pass.
     #[getter]
     fn converged(&self) -> bool {

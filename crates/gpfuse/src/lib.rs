@@ -1,5 +1,5 @@
-//! Fuse the predictions of several Gaussian processes into one calibrated density, with
-//! weights that depend on the input and are inferred by Monte Carlo.
+//! Fuse the predictions of several Gaussian processes and other experts into one density, with weights
+//! that are inferred by Monte Carlo, and depend on the input where that predicts better.
 //!
 //! ```
 //! # fn main() -> gpfuse::Result<()> {
@@ -27,6 +27,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! By default ([`Method::Pbhs`] or [`Method::Bhs`], no predictions in the data) [`experts`] trains a portfolio on all
+//! rows: exact GPs ([`gp`]) with four kernels and boosted [`trees`]. The weights are learned from what each of them says
+//! about a row left out, and [`Fitted::worth`](fit::Fitted::worth) compares the fusion with each of them.
 //!
 //! Data flows one way: [`Data`] -> [`model`] (experts x gate x pool on one [`basis`]) -> posterior
 //! density -> [`infer`] (NUTS, HMC, MAP) -> draws -> [`predict`] -> [`Prediction`], [`metrics`].

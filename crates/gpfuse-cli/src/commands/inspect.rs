@@ -24,6 +24,8 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
             "scaler": fitted.scaler,
             "basis": fitted.model.basis(),
             "chosen": fitted.chosen,
+            "worth": fitted.worth,
+            "resolution": fitted.resolution,
             "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }))?;
     } else {
@@ -61,7 +63,8 @@ fn describe(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
         String::new(),
     ];
     out.extend(experts(fitted));
-    out.extend(fitted.resolution.map(|step| rounded(fitted, step)));
+    let step = fitted.resolution.filter(|_| fitted.model.knows_rounding());
+    out.extend(step.map(|step| rounded(fitted, step)));
     out.extend(fitted.chosen.iter().flat_map(print::chosen));
     out.extend(fitted.worth.iter().flat_map(print::worth));
     out.extend(print::table(&hyperparameters(fitted)));
@@ -151,6 +154,7 @@ fn basis(model: &Model) -> String {
     let kernel = model.basis().kernel();
     match model.basis() {
         Basis::Rff(b) => format!("{kernel} kernel by {} random frequencies", b.frequencies()),
+        Basis::Eigen(few) if few.functions() == 0 => "constant weights".into(),
         Basis::Eigen(few) => {
             let functions = |basis: &Basis| basis.features() - 1;
             let mean = model.common().map_or(String::new(), |common| {

@@ -106,8 +106,8 @@ impl<'a> StackingSet<'a> {
     /// The log marginal likelihoods; an error that says so where there are none.
     pub(super) fn log_evidence(&self) -> Result<&'a [f64]> {
         self.log_evidence.ok_or_else(|| {
-            let problem = "bma needs each expert's log marginal likelihood: give them, or take \
-                           pseudo-bma, which does without";
+            let problem = "bma needs each expert's log marginal likelihood, which trees have not: give them, or \
+                           take pseudo-bma, which does without";
             Error::setting("rule", problem)
         })
     }

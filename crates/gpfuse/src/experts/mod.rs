@@ -43,17 +43,17 @@ settings! {
             rare(Experts).value("COLUMN").form(Form::Input).unless_given("the first")
                 .only(Only::Partition(Partition::Contiguous));
         /// Share of the rows for the weights of bhs and pbhs alone. Without it all rows train both, and
-        /// about rows of its own an expert says what it would say without them; but where rows are divided among
-        /// the experts it is 0.2.
+        /// about rows of its own an expert says what it would say without them; but where rows are divided
+        /// among the experts it is 0.2.
         hold_out: Option<f64> = None,
             common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
                 .only(Only::Methods(STACKED))
                 .unless_given("none");
-        /// Kernel of the experts of bhs and pbhs; with different kernels, that of the first.
+        /// Kernel of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.
         kernel: Option<Kernel> = None,
             rare(Experts).named("expert_kernel").only(Only::Methods(STACKED)).unless_given(
-                "of rbf and matern52, the one under which they predict their own rows better, each left \
-                 out in turn");
+                "all four for a portfolio; else of rbf and matern52, the one under which they predict \
+                 their own rows better, each left out in turn");
         /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
         /// (as in the paper).
         objective: Objective = Objective::Map,

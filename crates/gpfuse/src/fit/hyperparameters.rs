@@ -14,8 +14,11 @@ impl Fitted {
         level: f64,
         named: impl Fn(&str) -> String,
     ) -> Vec<(String, Summary)> {
-        let mut out = Vec::new();
-        for part in self.model.layout().parts.iter().filter(|p| p.kind != Kind::Theta) {
+        let (mut out, experts) = (Vec::new(), self.expert_names());
+        // Weights without functions have a variance that nothing depends on.
+        let constant = self.model.basis().features() == 1;
+        let shown = |p: &&Part| p.kind != Kind::Theta && !(constant && p.kind == Kind::Var);
+        for part in self.model.layout().parts.iter().filter(shown) {
             // The experts of a scale are given: each is known by its label.
             let each = part.kind == Kind::Scale;
             for i in 0..if each { part.count } else { part.width } {
@@ -24,7 +27,7 @@ impl Fitted {
                     (Kind::Scale, Experts::Named(names)) => {
                         format!("{} of {}", part.name, named(&names[i]))
                     }
-                    (Kind::Scale, _) => format!("{} of expert {}", part.name, i + 1),
+                    (Kind::Scale, _) => format!("{} of expert {}", part.name, experts[i]),
                     _ => part.name.clone(),
                 };
                 out.push((name, self.summary(part, i, level)));

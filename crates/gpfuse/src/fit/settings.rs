@@ -58,10 +58,10 @@ settings! {
         /// pogpe (product) or het (one GP with a GP for its noise).
         method: Method = Method::Pbhs, common(Experts);
         /// Number of experts or auto, for which mogpe and pogpe try some numbers in short runs and take
-        /// the smallest that predicts rows left out as well as the best; het has one.
+        /// the smallest that predicts rows left out as well as the best; het has one. bhs and pbhs have a
+        /// portfolio, and if the number is given that many with rows of their own.
         experts: usize = 3,
             common(Experts).value("K").from(1.0, 1000.0).form(Form::Count)
-                .unless_given("3; a portfolio for bhs and pbhs")
                 .only(Only::Methods(SEVERAL));
         /// Whether the number of experts is chosen from the data, for mogpe and pogpe: what front ends
         /// call auto experts.

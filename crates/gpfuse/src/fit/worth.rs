@@ -109,6 +109,27 @@ impl Worth {
         experts.min_by(|a, b| a.nlpd.total_cmp(&b.nlpd))
     }
 
+    /// What it comes to, in words.
+    pub fn words(&self) -> String {
+        let beside = |line: &Line, than: String| {
+            let verb = if line.above < 0.0 { "loses" } else { "gains" };
+            let error = line.above_se.map_or(String::new(), |se| format!(" (error {se:.3})"));
+            format!("{verb} {:.3} nats a row{error} beside {than}", line.above.abs())
+        };
+        let by_input = self.fitted().is_some_and(|line| line.what == Scored::ByInput);
+        let expert =
+            self.best_expert().map(|line| beside(line, format!("the best {}", line.what.words())));
+        let constant = self.line(&Scored::Constant).filter(|_| by_input);
+        let constant = constant.map(|line| beside(line, "constant weights".into()));
+        let weights = match (by_input, self.line(&Scored::ByInput)) {
+            (true, _) => "depend on the inputs",
+            (false, Some(_)) => "are constant, as weights by input predict no better",
+            (false, None) => "are constant",
+        };
+        let sums: Vec<String> = expert.into_iter().chain(constant).collect();
+        format!("the weights of the fusion {weights}; it {}", sums.join(" and "))
+    }
+
     /// What something is worth, by what it is.
     pub fn line(&self, what: &Scored) -> Option<&Line> {
         self.lines.iter().find(|line| line.what == *what)

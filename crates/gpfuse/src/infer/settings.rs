@@ -83,7 +83,7 @@ settings! {
         /// Mean acceptance the step size is adapted to.
         target_accept: Option<f64> = None,
             common(Sampling).value("P").bounds(Bounds::Between(0.1, 0.9999))
-                .unless_given("0.8, on eigen 0.9");
+                .unless_given("0.8, on eigen 0.9, 0.95 for bhs and pbhs");
         /// Where chains start. It is at prior draws (prior), at modes (map), or where the best of
         /// several short runs ended that began at prior draws (pilot) or at points made from the
         /// data (data); auto is data for mogpe on rff, else pilot.

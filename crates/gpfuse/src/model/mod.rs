@@ -227,9 +227,13 @@ impl Model {
         Model { rounding: variance, ..self }
     }
 
-    /// The variance of the target's rounding.
-    pub fn rounding(&self) -> f64 {
-        self.rounding
+    /// Whether the rounding of the target is part of its densities.
+    pub fn knows_rounding(&self) -> bool {
+        match self.pool {
+            Pool::Robust => true,
+            Pool::Linear if !self.learned => true,
+            Pool::Linear | Pool::LogLinear => self.shared.is_some(),
+        }
     }
 
     /// The length of the parameter vector.

@@ -6,6 +6,7 @@ mod parameters;
 mod scores;
 mod settings;
 mod summary;
+mod worth;
 
 use std::path::Path;
 
@@ -34,6 +35,7 @@ pub fn page(model: &Model<'_>) -> Page {
     let mut album = Album::default();
     let mut sections = vec![summary::summary(model)];
     sections.extend(scores::scores(model));
+    sections.extend(model.fitted.worth.as_ref().map(worth::worth));
     sections.extend(model.fitted.chosen.as_ref().map(choice::choice));
     sections.push(figures(model, &mut album));
     sections.push(parameters::parameters(model.fitted));

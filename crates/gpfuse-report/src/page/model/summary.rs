@@ -98,9 +98,14 @@ fn made(fitted: &Fitted) -> String {
             format!(" The experts were made elsewhere: {}.", list(&names))
         }
     };
+    let constant = fitted.model.basis().features() == 1;
+    let written = match constant {
+        true => "Its weights are constant".into(),
+        false => format!("The {kernel} kernel is written with {basis}"),
+    };
     format!(
-        "The method is {}. It predicts `{}` from {} with {}, and learned from {}. The {kernel} \
-         kernel is written with {basis}, which makes {} parameters.{whose}",
+        "The method is {}. It predicts `{}` from {} with {}, and learned from {}. {written}, \
+         which makes {} parameters.{whose}",
         method(fitted.settings.method),
         fitted.target(),
         inputs(fitted),
