@@ -93,8 +93,9 @@ class Stacking(Fused, Sampled):
     def worth_(self) -> dict[str, Any] | None:
         """How well each expert, and each way to weigh them, predicts training rows left out.
 
-        `rows` is their number; each of `lines` has `what`, `nlpd` and `se`, and `above` and `above_se`: how far
-        it is above the fusion, whose own line has no `above_se`. None where that was not found out.
+        `rows` is their number; each of `lines` has `what`, `nlpd` and `se`, and `above` and
+        `above_se`: how far it is above the fusion, whose own line has no `above_se`. None where
+        that was not found out.
         """
         check_is_fitted(self)
         found = self.model_.worth

@@ -29,6 +29,8 @@ use crate::Result;
 const CHEAP_ROWS: usize = 320;
 /// Above this many rows, only one climb is with all rows.
 const COSTLY_ROWS: usize = 1000;
+/// Above this many rows, that one climb ends sooner: what more steps gain is far below what rows differ by.
+const VERY_COSTLY_ROWS: usize = 2000;
 /// The fewest rows for a common lengthscale.
 const FEWEST_ROWS: usize = 64;
 /// The share of the objective that a step of the last climb must gain.
@@ -68,7 +70,8 @@ pub(super) fn explore<'a>(
     settings: &Checked,
 ) -> Result<Option<Peak>> {
     let limits = |gain| Limits { steps: settings.steps, gain, first: STEP_FROM_GUESS };
-    let near = Limits { first: STEP_FROM_END, ..limits(GAIN_FINE) };
+    let gain = if whole.rows() > VERY_COSTLY_ROWS { GAIN_COARSE } else { GAIN_FINE };
+    let near = Limits { first: STEP_FROM_END, ..limits(gain) };
     let (rows, single) = (whole.rows(), whole.inputs() == 1);
     let (gain, same) = match part {
         _ if !single => (GAIN_ROUGH, SAME_COMMON),
