@@ -141,7 +141,7 @@ pub(super) fn read(
 
 #[cfg(test)]
 mod tests {
-    use gpfuse::fit::BasisChoice;
+    use gpfuse::fit::{BasisChoice, GateChoice};
     use gpfuse::infer::Settings;
     use gpfuse::{Data, FitSettings, Fitted, Method, fit};
 
@@ -183,6 +183,35 @@ mod tests {
             };
             for (a, b) in numbers(&after).into_iter().zip(numbers(&before)) {
                 assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{method}: {a}, {b}");
+            }
+        }
+    }
+
+    /// A portfolio of GPs and trees, with weights by input and constant ones, is the same after the file, and so is
+    /// what it is worth.
+    #[test]
+    fn a_portfolio_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.nc");
+        let before = fitted(Method::Pbhs);
+        let data = Data::new(before.data.x().to_vec(), 4).unwrap();
+        let rounded: Vec<f64> =
+            before.data.y().unwrap().iter().map(|y| (4.0 * y).round() / 4.0).collect();
+        let data = data.with_target(rounded).unwrap();
+        for gate in [GateChoice::Auto, GateChoice::Gp, GateChoice::Constant] {
+            let sampler =
+                Settings { chains: 2, warmup: 60, draws: Some(60), ..Settings::default() };
+            let settings = FitSettings { gate, sampler, ..FitSettings::default() };
+            let before = fit(&data, &settings).unwrap();
+            assert_eq!(before.resolution, Some(0.25));
+            assert_eq!(before.expert_names(), ["rbf", "matern12", "matern32", "matern52", "trees"]);
+            save(&path, &before).unwrap();
+            let after = load(&path).unwrap();
+            assert_eq!(after.worth, before.worth);
+            assert!(after.worth.is_some() && after.resolution == before.resolution);
+            let scores = |fitted: &Fitted| fitted.evaluate(&data).unwrap().losses;
+            for (a, b) in scores(&after).iter().flatten().zip(scores(&before).iter().flatten()) {
+                assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{gate:?}: {a}, {b}");
             }
         }
     }
