@@ -22,6 +22,7 @@ pub mod method;
 mod pass;
 pub mod posterior;
 pub mod prior;
+mod rounding;
 mod shared;
 pub mod start;
 
@@ -218,24 +219,6 @@ impl Model {
         Model { pool: Pool::Robust, layout, ..self }
     }
 
-    /// The same model of a target whose rounding has this variance, on the model's scale (see
-    /// [`resolution`](crate::resolution)). It is added to the variance of each expert of a linear pool, to the
-    /// floor of the robust product, and to that of experts which share a mean. The plain product and experts
-    /// that are learned on another basis than eigenfunctions do not know it.
-    pub fn rounded(mut self, variance: f64) -> Model {
-        self.shared = self.shared.map(|shared| shared.rounded(variance));
-        Model { rounding: variance, ..self }
-    }
-
-    /// Whether the rounding of the target is part of its densities.
-    pub fn knows_rounding(&self) -> bool {
-        match self.pool {
-            Pool::Robust => true,
-            Pool::Linear if !self.learned => true,
-            Pool::Linear | Pool::LogLinear => self.shared.is_some(),
-        }
-    }
-
     /// The length of the parameter vector.
     pub fn dim(&self) -> usize {
         self.layout.dim()
@@ -349,20 +332,6 @@ impl Model {
         }
     }
 
-    /// The log of the floor's sd, `log(s^2 + rounding) / 2`, from that of its learned part s.
-    fn floor(&self, log_floor: f64) -> f64 {
-        match self.rounding {
-            0.0 => log_floor,
-            rounding => 0.5 * ((2.0 * log_floor).exp() + rounding).ln(),
-        }
-    }
-
-    /// The share of the floor's variance that is learned, which is the derivative of the floor's log with respect
-    /// to that of its learned part.
-    fn learned_floor(&self, log_floor: f64) -> f64 {
-        (2.0 * (log_floor - self.floor(log_floor))).exp()
-    }
-
     /// The group of GP number `g`, and its number there.
     fn place(&self, g: usize) -> (usize, usize) {
         let at = usize::from(self.groups.len() > 1 && g >= self.groups[0].gps.end);
@@ -412,11 +381,7 @@ impl Model {
                 experts.mu[k] = given.mu[k][b];
                 experts.log_sd[k] = given.log_sd[k][b];
             }
-            if self.pool == Pool::Linear && self.rounding > 0.0 {
-                let none = Lanes::splat(0.0);
-                let each = experts.log_sd.iter_mut();
-                each.for_each(|v| shared::widen(level, 0.0, &none, self.rounding, v));
-            }
+            self.widen_given(level, &mut experts.log_sd);
         }
         if let [log_scale @ .., floor, tail, blend, temper] = prepared.calibration.as_slice() {
             for (log_sd, log_scale) in experts.log_sd.iter_mut().zip(log_scale) {

@@ -18,7 +18,6 @@
 //! `d mu_k = p_k dm + C_k (y - mu_k) / v_k`,
 //! `d log_sd_k = -2 d t_k - 2 g (d t_k - mean_j d t_j) + 2 r_k g_k`, `d g = -2 sum_k a_k d t_k`,
 //! `d log_w_k = d t_k`, `d log s = 2 (1 - rho) dL + sum_k 2 (1 - r_k) g_k`,
-//! (The floor s may contain the rounding of the target: `model::Model::rounded`.) Last,
 //! `d tail = B - b`, `d blend = sum_k C_k - c`.
 
 use super::{Components, ExpertBlock, softmax_kernel};
