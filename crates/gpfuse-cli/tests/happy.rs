@@ -126,6 +126,25 @@ fn experts_first_then_weights() {
     tour(&place, "--method pbhs --along x --experts 2 --expert-kernel matern32", "pbhs", 2);
 }
 
+/// Rows that are assigned to experts make experts with rows of their own, whatever else is asked for.
+#[test]
+fn assigned_rows_are_those_of_their_experts() {
+    let place = Place::new();
+    let rows: String = (1..=ROWS).map(|row| format!("{row},{}\n", row % 4)).collect();
+    place.write("a.csv", format!("row,expert\n{rows}"));
+    for more in ["", "--expert-kernel rbf", "--partition all"] {
+        let run = place.done(&format!("fit d.csv --target y --assign a.csv {}", small(more)));
+        assert!(run.out.starts_with("pbhs with 3 experts"), "{more}: {}", run.out);
+        let seen = place.done("inspect d.nc").out;
+        let kernel = |k: usize| {
+            let line = seen.lines().find(|l| l.starts_with(&format!("expert {k}: "))).unwrap();
+            assert!(line.contains("kernel on 10 rows"), "{line}");
+            line.split(' ').nth(2).unwrap().to_string()
+        };
+        assert!((2..=3).all(|k| kernel(k) == kernel(1)), "{more}: {seen}");
+    }
+}
+
 #[test]
 fn het_has_one_expert() {
     let place = Place::new();

@@ -12,8 +12,8 @@ const DECIMALS: i32 = 9;
 const DIGITS: f64 = 8.0 * f64::EPSILON;
 /// A step below this share of the standard deviation makes no difference.
 const SMALLEST_SHARE: f64 = 1e-4;
-/// Fewer different values prove nothing.
-const FEWEST_VALUES: usize = 2;
+/// Fewer rows prove nothing: the differences of a few numbers have a common divisor by chance.
+const FEWEST_ROWS: usize = 10;
 
 /// The step that all values of `y` are whole multiples of, up to a common shift; none where there is none that
 /// matters.
@@ -22,7 +22,7 @@ pub fn resolution(y: &[f64]) -> Option<f64> {
     let n = y.len() as f64;
     let mean = y.iter().map(|y| y / n).sum::<f64>();
     let sd = y.iter().map(|y| (y - mean).powi(2) / n).sum::<f64>().sqrt();
-    if !(largest.is_finite() && sd > 0.0) {
+    if y.len() < FEWEST_ROWS || !(largest.is_finite() && sd > 0.0) {
         return None;
     }
     let magnitude = largest.log10().ceil() as i32;
@@ -40,11 +40,8 @@ pub fn resolution(y: &[f64]) -> Option<f64> {
     let steps = |y: &f64| (y / unit).round() as i64;
     let first = steps(y.first()?);
     let common = y.iter().map(|y| (steps(y) - first).unsigned_abs()).fold(0, divisor);
-    let mut values: Vec<i64> = y.iter().map(steps).collect();
-    values.sort_unstable();
-    values.dedup();
     let found = common as f64 * unit;
-    (values.len() >= FEWEST_VALUES && found > SMALLEST_SHARE * sd).then_some(found)
+    (found > SMALLEST_SHARE * sd).then_some(found)
 }
 
 /// The least sd of a density, in units of the target's: experts that hit every target exactly must not make it 0.
@@ -68,8 +65,9 @@ mod tests {
 
     #[test]
     fn rounded_targets_have_a_resolution_and_others_have_none() {
-        let close = |y: &[f64], step: f64| {
-            let found = resolution(y).unwrap_or(0.0);
+        let close = |some: &[f64], step: f64| {
+            let y: Vec<f64> = some.iter().copied().cycle().take(some.len().max(12)).collect();
+            let found = resolution(&y).unwrap_or(0.0);
             assert!((found - step).abs() <= 1e-9 * step, "{y:?}: {found}");
         };
         close(&[3.0, 5.0, 4.0, 8.0], 1.0);
@@ -83,8 +81,9 @@ mod tests {
         assert_eq!(resolution(&sines), None);
         let fine: Vec<f64> = (0..50).map(|i| 100.0 * f64::from(i) + 0.001).collect();
         close(&fine, 100.0);
-        assert_eq!(resolution(&[0.001, 99.0, 50.5]), None);
-        assert_eq!(resolution(&[2.0, 2.0]), None);
+        assert_eq!(resolution(&[0.001, 99.0, 50.5].repeat(5)), None);
+        assert_eq!(resolution(&[2.0; 20]), None);
+        assert_eq!(resolution(&[79.99, 61.89]), None);
         assert_eq!(resolution(&[]), None);
         assert_eq!(resolution(&[f64::NAN, 1.0]), None);
     }

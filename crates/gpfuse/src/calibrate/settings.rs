@@ -83,6 +83,7 @@ impl Settings {
     pub fn check(mut self) -> Result<CheckedCalibrate> {
         // Ranks are among the same number of draws in every simulation, whatever was drawn.
         self.fit.sampler.draws = Some(self.fit.sampler.first_draws());
+        self.fit.clone().check()?;
         // Experts are simulated, not trained: however they would be made, it is the same study.
         self.fit.expert = experts::Settings {
             partition: Partition::Random,

@@ -240,7 +240,12 @@ pub(crate) fn train(
         let points = pick(lesson.x, lesson.inputs, rows.iter().copied(), &columns);
         let target: Vec<f64> = rows.iter().map(|row| lesson.y[*row]).collect();
         let twins: Vec<usize> = rows.iter().map(|row| lesson.twins[*row]).collect();
-        let taught = match members[set][k] {
+        let Some(member) = members[set].get(k) else {
+            let problem =
+                format!("{experts} experts, and the portfolio has {}", members[set].len());
+            return Err(Error::setting("experts", problem));
+        };
+        let taught = match *member {
             Member::Gp(kernel) => {
                 let objective = settings.objective;
                 let gp =

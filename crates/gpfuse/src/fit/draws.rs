@@ -38,8 +38,8 @@ pub(super) fn draws_in(
     }
     let fixed = !model.learned() && !matches!(model.basis(), Basis::Rff(_));
     let nuts = settings.sampler().sampler == Sampler::Nuts;
-    if fixed && nuts && settings.sampler().start == Start::Auto {
-        let (threads, dim) = (settings.sampler().threads, model.dim());
+    let (threads, dim) = (settings.sampler().threads, model.dim());
+    if fixed && nuts && settings.sampler().start == Start::Auto && dim <= MOST_COORDINATES {
         if let Some(density) = Laplace::new(posterior.clone(), vec![0.0; dim], threads, monitor)? {
             return about_mode(posterior, &density, settings, monitor);
         }
@@ -108,6 +108,10 @@ fn about_mode(
 /// The mean acceptance in the coordinates of a pilot, where none is asked for: steps half as long as usual,
 /// which the few low-noise corners of such posteriors need.
 const ACCEPTED: f64 = 0.9;
+
+/// With more parameters, such as those of two inputs on a Hilbert basis, coordinates of the mode cost more than they
+/// gain: each gradient takes two products with a matrix of that size.
+const MOST_COORDINATES: usize = 500;
 
 /// The same about the mode of weights for given experts, where the variances of gates make a funnel: on the tables of
 /// `bench/tables`, 0.9 left up to one divergence in 70 draws, and this next to none at hardly more steps.

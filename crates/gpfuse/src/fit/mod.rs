@@ -29,6 +29,7 @@ pub use worth::{GateChoice, Line, Scored, Worth};
 use crate::basis::{Basis, Eigen};
 use crate::data::{Data, Predictions};
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
+use crate::experts::Partition;
 use crate::infer::{Draws, Monitor, Muted, Phase, Quiet};
 use crate::model::{Method, Observed, Posterior};
 use crate::resolution::{self, resolution};
@@ -39,8 +40,8 @@ use pilot::Ground;
 use worth::{Rivals, Run, compared, worth};
 
 /// Fit a method to rows with known targets. `bhs` and `pbhs` learn weights for the experts made
-/// elsewhere that come with the rows; where none come, they train experts on some of the rows and
-/// learn the weights from the others.
+/// elsewhere that come with the rows; where none come, they train experts, by default a portfolio on all rows, and
+/// learn the weights from what these say about rows left out.
 ///
 /// # Errors
 /// If a setting or the rows cannot be used, or sampling fails.
@@ -58,6 +59,9 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
         settings.experts = predictions.experts();
     } else if data.assignment().is_none() {
         settings.count_portfolio();
+    } else if settings.expert.partition == Partition::All {
+        // Who says which rows are whose asks for experts with rows of their own.
+        settings.expert.partition = Partition::Random;
     }
     let settings = settings.check()?;
     if data.predictions().is_some() {
@@ -183,15 +187,16 @@ fn weighed(
     };
     let (threads, scale) = (settings.sampler.threads, about.scaler.target.scale);
     let seed = settings.sampler.seed;
-    let usable = |draws: &Draws| !draws.interrupted() && weighs_rows(draws);
+    let usable =
+        |draws: &Draws| !draws.interrupted() && draws.len() >= FEWEST_DRAWS && about.data.len() > 1;
     let mut plain = None;
     if gate == GateChoice::Auto {
         monitor.phase(Phase::Constant);
         let found = one(&constant, &Muted(monitor))?;
-        if !usable(&found.1) {
+        if found.1.interrupted() {
             return Ok(alone(found));
         }
-        plain = Some(found);
+        plain = Some(found).filter(|(_, draws)| usable(draws));
     }
     let (posterior, draws) = one(ground, monitor)?;
     if !usable(&draws) {
@@ -216,11 +221,6 @@ fn weighed(
     let worth = worth(&rivals, &rows, (what, &taken), other)?;
     let Run { posterior, draws, log_lik, .. } = taken;
     Ok(Sampled { posterior, draws, log_lik, worth: Some(worth) })
-}
-
-/// Whether there are draws enough to leave out rows.
-fn weighs_rows(draws: &Draws) -> bool {
-    draws.len() >= FEWEST_DRAWS
 }
 
 /// With fewer draws, rows cannot be left out by weighing them.

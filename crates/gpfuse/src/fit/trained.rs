@@ -10,6 +10,7 @@ use crate::data::{Data, Predictions};
 use crate::experts::{self, Assignment, Expert, Lesson};
 use crate::gp::Gp;
 use crate::infer::{Monitor, Phase};
+use crate::kernel::Kernel;
 use crate::model::Observed;
 use crate::resolution::resolution;
 use crate::scale::Scaler;
@@ -59,10 +60,12 @@ impl Trained {
         Ok(Trained { experts, rows, predictions, data, scaler, region, x, y, resolution })
     }
 
-    /// The GP with all inputs that predicts its own rows best, each left out in turn.
-    fn surest(&self, inputs: usize) -> Option<&Gp> {
+    /// The GP with all inputs that predicts its own rows best, each left out in turn; of those with the kernel that
+    /// is asked for, if one is.
+    fn surest(&self, inputs: usize, kernel: Option<Kernel>) -> Option<&Gp> {
         let gps = self.experts.iter().filter_map(Expert::gp);
-        let all = gps.filter(|(_, columns)| columns.len() == inputs);
+        let fits = |gp: &Gp| kernel.is_none_or(|kernel| gp.kernel() == kernel);
+        let all = gps.filter(|(gp, columns)| columns.len() == inputs && fits(gp));
         let scored = all.map(|(gp, _)| (gp.leave_one_out_score() / gp.rows() as f64, gp));
         scored.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, gp)| gp)
     }
@@ -77,11 +80,14 @@ impl Trained {
     pub(crate) fn stack(&self, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
         refuse_joint(settings)?;
         let inputs = self.scaler.inputs.len();
-        let ground = match self.surest(inputs).filter(|_| settings.pilots(inputs)) {
+        let pilots = settings.pilots(inputs);
+        let ground = match self.surest(inputs, settings.kernel).filter(|_| pilots) {
             // An expert that has all inputs tells as much as a pilot.
             Some(gp) => Ground::of_expert(gp, &self.x, inputs, settings.sampler.seed)?,
             None => {
-                monitor.phase(Phase::Pilot);
+                if pilots {
+                    monitor.phase(Phase::Pilot);
+                }
                 settings.ground(&self.x, &self.y, &self.region, inputs)?
             }
         };

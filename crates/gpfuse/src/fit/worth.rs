@@ -169,7 +169,7 @@ impl Run {
         Ok(Run { posterior, draws, log_lik, left_out })
     }
 
-    /// Its mean log density of rows left out.
+    /// The sum of its log densities of rows left out.
     pub(super) fn score(&self) -> f64 {
         self.left_out.elpd
     }

@@ -80,10 +80,11 @@ settings! {
         max_depth: usize = 10, common(Sampling).value("D").from(1.0, 20.0);
         /// HMC: trajectories have exactly 2^D - 1 steps.
         hmc_depth: usize = 5, rare(Sampling).value("D").from(1.0, 20.0);
-        /// Mean acceptance the step size is adapted to.
+        /// Mean acceptance the step size is adapted to. If it is not given, it is 0.9 on eigen, 0.95 for weights that
+        /// are sampled in coordinates of their mode, and else 0.8.
         target_accept: Option<f64> = None,
             common(Sampling).value("P").bounds(Bounds::Between(0.1, 0.9999))
-                .unless_given("0.8, on eigen 0.9, 0.95 for bhs and pbhs");
+                .unless_given("0.8 to 0.95");
         /// Where chains start. It is at prior draws (prior), at modes (map), or where the best of
         /// several short runs ended that began at prior draws (pilot) or at points made from the
         /// data (data); auto is data for mogpe on rff, else pilot.
