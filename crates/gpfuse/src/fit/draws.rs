@@ -39,10 +39,11 @@ pub(super) fn draws_in(
     let fixed = !model.learned() && !matches!(model.basis(), Basis::Rff(_));
     let nuts = settings.sampler().sampler == Sampler::Nuts;
     let (threads, dim) = (settings.sampler().threads, model.dim());
-    if fixed && nuts && settings.sampler().start == Start::Auto && dim <= MOST_COORDINATES {
-        if let Some(density) = Laplace::new(posterior.clone(), vec![0.0; dim], threads, monitor)? {
-            return about_mode(posterior, &density, settings, monitor);
-        }
+    let about = fixed && nuts && settings.sampler().start == Start::Auto && dim <= MOST_COORDINATES;
+    if about
+        && let Some(density) = Laplace::new(posterior.clone(), vec![0.0; dim], threads, monitor)?
+    {
+        return about_mode(posterior, &density, settings, monitor);
     }
     let starter = starter(posterior, settings)?;
     let first = |normal: &mut dyn FnMut() -> f64| match &starter {
