@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ._gpfuse import __version__
 
 # Where each public name lives: loaded when first used, so that importing the package takes
-# milliseconds and what needs xarray, matplotlib or Dask asks for it only then.
+# milliseconds and what needs xarray, matplotlib or Dask asks for it only then. A module
+# has no home.
 _HOME = {
     "BHS": "stacking",
     "PBHS": "stacking",
@@ -32,7 +33,11 @@ _HOME = {
     "Distribution": "distribution",
     "Score": "scores",
     "Scores": "scores",
-    "Weights": "weights",
+    "Weights": "weighing",
+    "evaluate": "pipelines",
+    "predict_dist": "pipelines",
+    "weights": "pipelines",
+    "scorers": "",
     "Interrupted": "errors",
     "ConvergenceWarning": "errors",
     "Simulated": "datasets",
@@ -56,6 +61,7 @@ _RENAMED = {"sweep": "cross_validate_all", "Sweep": "CrossValidations"}
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
+    from . import scorers as scorers
     from .baseline import RULES as RULES
     from .baseline import Baseline as Baseline
     from .comparison import Comparison as Comparison
@@ -74,6 +80,9 @@ if TYPE_CHECKING:
     from .joint import HetGP as HetGP
     from .joint import MoGPE as MoGPE
     from .joint import PoGPE as PoGPE
+    from .pipelines import evaluate as evaluate
+    from .pipelines import predict_dist as predict_dist
+    from .pipelines import weights as weights
     from .plots import plot_prediction as plot_prediction
     from .plots import plot_weights as plot_weights
     from .scores import Score as Score
@@ -82,7 +91,7 @@ if TYPE_CHECKING:
     from .stacking import PBHS as PBHS
     from .validation import cross_validate as cross_validate
     from .validation import cross_validate_all as cross_validate_all
-    from .weights import Weights as Weights
+    from .weighing import Weights as Weights
 
 
 def __getattr__(name: str) -> Any:
@@ -94,6 +103,8 @@ def __getattr__(name: str) -> Any:
         return __getattr__(_RENAMED[name])
     if name not in _HOME:
         raise AttributeError(f"module 'gpfuse' has no attribute '{name}'")
+    if not _HOME[name]:
+        return import_module(f"{__name__}.{name}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value

@@ -128,10 +128,15 @@ def _has_state(expert: Any) -> bool:
     )
 
 
+def refuse_no_share(share: Any) -> None:
+    """Refuse what is no number."""
+    if isinstance(share, bool | np.bool) or not isinstance(share, Real):
+        raise TypeError(f"hold_out: {share!r} is no number: give a share between 0 and 1")
+
+
 def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
     """The rows for the weights, a random share, and the others, all ascending."""
-    if isinstance(share, bool) or not isinstance(share, Real):
-        raise TypeError(f"hold_out: {share!r} is no number: give a share between 0 and 1")
+    refuse_no_share(share)
     if not 0 < share < 1:
         raise ValueError(f"hold_out: {share} must lie between 0 and 1")
     order = np.random.default_rng(seed).permutation(rows)

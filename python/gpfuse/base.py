@@ -21,7 +21,7 @@ from .progress import Bars, wanted
 from .rows import new_rows, numbered, refuse_other_order, training_rows
 from .scores import Scores
 from .settings import FIT, described, given
-from .weights import Weights
+from .weighing import Weights
 
 if TYPE_CHECKING:
     from xarray import DataTree

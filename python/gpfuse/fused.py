@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score
 
-from .adapters import Experts, held_out, is_ready, named, refuse_unready
+from .adapters import Experts, held_out, is_ready, named, refuse_no_share, refuse_unready
 from .asking import ask
 from .crossfit import Table, cross_fit, fit_apart
 from .distribution import Distribution
@@ -71,11 +71,17 @@ class Fused:
 
     def _refuse_ways(self, groups: Any) -> None:
         """Refuse what says twice, or in vain, which rows train the experts."""
+        if self.hold_out is not None:
+            refuse_no_share(self.hold_out)
         if self.cv is not None and self.hold_out is not None:
             raise ValueError(
                 "cv, hold_out: two ways to learn from rows that did not train the experts: give "
                 "one of them"
             )
+        if isinstance(self.cv, str) and not _is_prefit(self.cv):
+            raise ValueError(f"cv: {self.cv!r} is no choice: use 'prefit', or a number of folds")
+        if self.cv is not None and not _is_prefit(self.cv):
+            refuse_no_splits(self.cv)
         for name, value in (("cv", self.cv), ("groups", groups)):
             if value is not None and self.estimators is None:
                 raise ValueError(
@@ -84,10 +90,6 @@ class Fused:
                 )
         if groups is not None and (self.hold_out is not None or _is_prefit(self.cv)):
             raise ValueError("groups: they are for folds: leave out hold_out= and cv='prefit'")
-        if isinstance(self.cv, str) and not _is_prefit(self.cv):
-            raise ValueError(f"cv: {self.cv!r} is no choice: use 'prefit', or a number of folds")
-        if self.cv is not None and not _is_prefit(self.cv):
-            refuse_no_splits(self.cv)
 
     def _gather(
         self, table: Table, mean: Any, std: Any, seed: int, executor: Any = None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .pipelines import innermost, predict_dist, weights
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -40,7 +42,7 @@ def plot_weights(
 
     Parameters
     ----------
-    estimator : a fitted estimator with a method `weights`
+    estimator : a fitted estimator with weights, or a pipeline that ends in one
     X : rows of shape (n, inputs)
     feature : int or str
         The input along which to draw: its number from 0, or its name.
@@ -55,12 +57,9 @@ def plot_weights(
     -------
     matplotlib Axes
     """
-    if not hasattr(estimator, "weights"):
-        kind = type(estimator).__name__
-        raise TypeError(f"{kind} has no weights that depend on the input: use PBHS, BHS or PoGPE")
+    found = weights(estimator, X, level, **said)
     ax = _axes(ax)
     along, name, order = _along(estimator, X, feature)
-    found = estimator.weights(X, level=level, **said)
     for k, expert in enumerate(found.experts):
         colour = _COLOURS[k % len(_COLOURS)]
         # Colours and styles fall out of step after a round, so that no pair comes twice.
@@ -96,7 +95,7 @@ def plot_prediction(
 
     Parameters
     ----------
-    estimator : a fitted estimator with a method `predict_dist`
+    estimator : a fitted estimator, or a pipeline that ends in one
     X : rows of shape (n, inputs)
     y : array of shape (n,), optional
         Outcomes at these rows, drawn as points.
@@ -118,7 +117,7 @@ def plot_prediction(
             raise ValueError(f"levels: {level} is out of range: use numbers between 0 and 1")
     ax = _axes(ax)
     along, name, order = _along(estimator, X, feature)
-    found = estimator.predict_dist(X, **said)
+    found = predict_dist(estimator, X, **said)
     widest_first = sorted(levels, reverse=True)
     for level, shade in zip(widest_first, np.linspace(0.2, 0.5, len(levels)), strict=True):
         low, high = (end[order] for end in found.interval(level))
@@ -136,7 +135,7 @@ def plot_prediction(
         dots: dict[str, Any] = {"s": 10, "color": "0.25", "alpha": 0.6, "lw": 0, "zorder": 3}
         ax.scatter(along, outcomes[order], label="outcomes", **dots)
     ax.set_xlabel(name)
-    ax.set_ylabel(getattr(getattr(estimator, "model_", None), "target", "y"))
+    ax.set_ylabel(getattr(getattr(innermost(estimator), "model_", None), "target", "y"))
     _legend(ax)
     return ax
 

@@ -28,10 +28,11 @@ class Split(NamedTuple):
 
 def splits(cv: Any, X: Any, y: Any, seed: int, groups: Any = None) -> list[Split]:
     """The folds; a number means shuffled ones."""
+    refuse_no_splits(cv)
     if isinstance(cv, Integral):
         cv = KFold(int(cv), shuffle=True, random_state=seed % 2**32)
     pairs = cv.split(X, y, groups) if hasattr(cv, "split") else cv
-    folds = [Split(_numbers(train), _numbers(test)) for train, test in pairs]
+    folds = [_split(i, pair) for i, pair in enumerate(pairs)]
     if not folds:
         raise ValueError(f"cv: there are no folds: {_GIVE}")
     for i, (train, test) in enumerate(folds):
@@ -42,9 +43,9 @@ def splits(cv: Any, X: Any, y: Any, seed: int, groups: Any = None) -> list[Split
 
 def refuse_no_splits(cv: Any) -> None:
     """Refuse what cannot be folds, before anything is fitted."""
-    splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    splitter = hasattr(cv, "split") and not isinstance(cv, str | bytes | type)
     number = isinstance(cv, Integral) and not isinstance(cv, bool)
-    pairs = hasattr(cv, "__iter__") and not isinstance(cv, str | bytes | dict)
+    pairs = hasattr(cv, "__iter__") and not isinstance(cv, str | bytes | dict | type)
     if not (splitter or number or pairs):
         raise TypeError(f"cv: {cv!r} is of type {type(cv).__name__}: {_GIVE}")
     if number and int(cv) < 2:
@@ -84,7 +85,17 @@ def left_out_once(folds: list[Split], rows: int) -> _Rows:
     return own
 
 
+def _split(i: int, pair: Any) -> Split:
+    try:
+        train, test = pair
+        return Split(_numbers(train), _numbers(test))
+    except (TypeError, ValueError):
+        raise TypeError(f"cv: fold {i} is {pair!r}, not a pair of row numbers: {_GIVE}") from None
+
+
 def _numbers(rows: Any) -> _Rows:
     """Numbers of rows, from numbers or a mask."""
     given = np.asarray(rows)
+    if given.ndim != 1:
+        raise TypeError(f"{rows!r} is no list of rows")
     return np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)

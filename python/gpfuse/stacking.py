@@ -16,7 +16,7 @@ from .crossfit import Table
 from .distribution import Distribution
 from .engine import seed_of
 from .fused import Fused, refuse_own, seen
-from .weights import Weights
+from .weighing import Weights
 
 _Array = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from .engine import SEEDS, seed_of
 from .errors import without_warnings
 from .executors import as_job, cancelling, executor_of, place, submit
 from .folds import CrossValidation, Fold
+from .pipelines import evaluate, innermost, refuse_no_density
 from .progress import bar, wanted
 from .splits import splits
 
@@ -39,7 +40,7 @@ def cross_validate(
 
     Parameters
     ----------
-    estimator : any estimator of gpfuse
+    estimator : any estimator of gpfuse, or a pipeline or a search around one
     cv : int, scikit-learn splitter, or iterable of (train, test)
         Folds: a number means shuffled ones.
     executor : concurrent.futures.Executor or Dask client, optional
@@ -121,8 +122,8 @@ def _job(data: tuple[Any, Any], estimator: Any, train: _Rows, test: _Rows) -> Fo
     try:
         with without_warnings(), as_job():
             estimator.fit(_safe_indexing(X, train), _safe_indexing(y, train))
-            scores = estimator.evaluate(_safe_indexing(X, test), _safe_indexing(y, test))
-        converged = getattr(estimator, "converged_", None)
+            scores = evaluate(estimator, _safe_indexing(X, test), _safe_indexing(y, test))
+        converged = getattr(innermost(estimator), "converged_", None)
     except Exception as error:
         words = _words(error)
     return Fold(scores, converged, perf_counter() - begin, len(train), len(test), words)
@@ -171,10 +172,5 @@ def _by_name(estimators: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     if not named:
         raise ValueError("estimators: there are none: give at least one")
     for name, estimator in named.items():
-        if not all(hasattr(estimator, method) for method in ("fit", "evaluate", "get_params")):
-            kind = type(estimator).__name__
-            raise TypeError(
-                f"estimator {name or kind}: {kind} has no method `evaluate`: give an estimator of "
-                "gpfuse"
-            )
+        refuse_no_density(estimator, f"estimator {name}" if name else "estimator")
     return named
