@@ -28,9 +28,8 @@ fn main() -> Outcome<()> {
             }
         }
     }
-    let speed = |m: usize, count: f64, seconds: f64| {
-        count * (m as f64).powi(3) / 3.0 / seconds / 1e9
-    };
+    let speed =
+        |m: usize, count: f64, seconds: f64| count * (m as f64).powi(3) / 3.0 / seconds / 1e9;
     let whole = speed(LARGE, 1.0, faer);
     println!("faer    n = {LARGE}  {whole:6.1} GFLOP/s");
     for (level, ours) in levels.iter().zip(&ours) {
@@ -46,10 +45,12 @@ fn main() -> Outcome<()> {
 /// Seconds of one factor by faer.
 fn large() -> f64 {
     let mut matrix = Mat::from_fn(LARGE, LARGE, entry);
-    let mut room = MemBuffer::new(cholesky_in_place_scratch::<f64>(LARGE, Par::Seq, Default::default()));
+    let mut room =
+        MemBuffer::new(cholesky_in_place_scratch::<f64>(LARGE, Par::Seq, Default::default()));
     let stack = MemStack::new(&mut room);
     let start = Instant::now();
-    let done = cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Default::default());
+    let done =
+        cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Default::default());
     let seconds = start.elapsed().as_secs_f64();
     assert!(done.is_ok());
     seconds

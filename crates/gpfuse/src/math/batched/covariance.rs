@@ -5,9 +5,9 @@
 
 use super::{Each, Pair, Quad, TILE, Triangles, ZERO, start};
 use crate::kernel::Kernel;
+use crate::math::WIDTH;
 use crate::math::simd::vectorised;
 use crate::math::wide::Wide;
-use crate::math::{WIDTH, fma};
 
 /// Squared scaled distances beyond this have covariance 0 under every kernel; without the bound
 /// an infinite one would make it infinity times 0.

@@ -105,3 +105,6 @@ fn place(i: usize, j: usize) -> usize {
     debug_assert!(j <= i);
     start(i / TILE) + j
 }
+
+#[cfg(test)]
+mod tests;
