@@ -44,20 +44,11 @@ fn in_place_kernel<V: Wide>(matrices: &mut Triangles) {
             for q in from..end {
                 for p in q.max(group)..end {
                     let (above, rest) = matrices.quads.split_at_mut(start(p));
-                    let columns = TILE * from..TILE * q.min(to);
-                    let (left, tile) = rest.split_at_mut(TILE * q);
-                    let Some((tile, _)) = tile.split_first_chunk_mut() else { return };
+                    let panel = &mut rest[..TILE * (p + 1)];
                     if p == q {
-                        subtract::<V>(tile, &left[columns.clone()], &left[columns]);
-                        if q < to {
-                            factor_tile::<V>(tile);
-                        }
+                        tile::<V, true>(panel, &[], q, from, to);
                     } else {
-                        let other = &above[start(q)..start(q + 1)];
-                        subtract::<V>(tile, &left[columns.clone()], &other[columns]);
-                        if q < to {
-                            solve_tile::<V>(tile, &other[TILE * q..]);
-                        }
+                        tile::<V, false>(panel, &above[start(q)..start(q + 1)], q, from, to);
                     }
                 }
             }
@@ -76,78 +67,86 @@ fn pad(matrices: &mut Triangles) {
     }
 }
 
-/// `tile -= left right'`.
+/// Tile `q` of a panel, on the diagonal or below it, in blocks that fit the registers.
 #[inline(always)]
-fn subtract<V: Wide>(tile: &mut [Quad; TILE], left: &[Quad], right: &[Quad]) {
-    if V::MANY_REGISTERS {
-        subtract_part::<V, TILE, 0, 0>(tile, left, right);
-    } else {
-        subtract_part::<V, 2, 0, 0>(tile, left, right);
-        subtract_part::<V, 2, 2, 0>(tile, left, right);
-        subtract_part::<V, 2, 0, 2>(tile, left, right);
-        subtract_part::<V, 2, 2, 2>(tile, left, right);
-    }
-}
-
-/// The `N x N` numbers of a tile from `ROW` and `COLUMN` on.
-#[inline(always)]
-fn subtract_part<V: Wide, const N: usize, const ROW: usize, const COLUMN: usize>(
-    tile: &mut [Quad; TILE],
-    left: &[Quad],
-    right: &[Quad],
+fn tile<V: Wide, const DIAGONAL: bool>(
+    panel: &mut [Quad],
+    other: &[Quad],
+    q: usize,
+    from: usize,
+    to: usize,
 ) {
+    if V::MANY_REGISTERS {
+        block::<V, TILE, 0, 0, DIAGONAL>(panel, other, q, from, to);
+    } else {
+        block::<V, 2, 0, 0, DIAGONAL>(panel, other, q, from, to);
+        block::<V, 2, 2, 0, DIAGONAL>(panel, other, q, from, to);
+        if !DIAGONAL {
+            block::<V, 2, 0, 2, DIAGONAL>(panel, other, q, from, to);
+        }
+        block::<V, 2, 2, 2, DIAGONAL>(panel, other, q, from, to);
+    }
+}
+
+/// The `N x N` numbers of tile `q` from `ROW` and `COLUMN` on: subtract the products of `panel`
+/// and `other`, which is panel `q`, over the tiles `from..to` of columns; where all columns before the block
+/// are among them, finish it too. On the diagonal `panel` is panel `q`, and stands in for `other`.
+#[inline(always)]
+fn block<V: Wide, const N: usize, const ROW: usize, const COLUMN: usize, const DIAGONAL: bool>(
+    panel: &mut [Quad],
+    other: &[Quad],
+    q: usize,
+    from: usize,
+    to: usize,
+) {
+    let pivots = DIAGONAL && ROW == COLUMN;
+    let at = TILE * q + COLUMN;
+    let (left, block) = panel.split_at_mut(at);
+    let columns = TILE * from..if q < to { at } else { TILE * to };
+    let right = if DIAGONAL { &*left } else { other };
     let mut sum = [[V::splat(0.0); N]; N];
-    for (left, right) in left.iter().zip(right) {
-        let mut across = [V::splat(0.0); N];
+    for (left, right) in left[columns.clone()].iter().zip(&right[columns]) {
+        let mut down = [V::splat(0.0); N];
+        for r in 0..N {
+            down[r] = V::load(&left[ROW + r]);
+        }
         for c in 0..N {
-            across[c] = V::load(&right[COLUMN + c]);
-        }
-        for r in 0..N {
-            let down = V::load(&left[ROW + r]);
-            for c in 0..N {
-                sum[r][c] = down.fma(across[c], sum[r][c]);
+            let across = V::load(&right[COLUMN + c]);
+            for r in if pivots { c } else { 0 }..N {
+                sum[c][r] = down[r].fma(across, sum[c][r]);
             }
         }
     }
+    let Some(block) = block.first_chunk_mut::<N>() else { return };
+    if q >= to {
+        for c in 0..N {
+            for r in if pivots { c } else { 0 }..N {
+                let number = &mut block[c][ROW + r];
+                V::load(number).sub(sum[c][r]).store(number);
+            }
+        }
+        return;
+    }
+    let diagonal = if DIAGONAL { &[] } else { &other[at..at + N] };
     for c in 0..N {
-        for r in 0..N {
-            let number = &mut tile[COLUMN + c][ROW + r];
-            V::load(number).sub(sum[r][c]).store(number);
+        let mut done = [V::splat(0.0); N];
+        if pivots {
+            let pivot = &mut block[c][ROW + c];
+            V::load(pivot).sub(sum[c][c]).store(pivot);
+            reciprocals(pivot);
         }
-    }
-}
-
-/// `tile := tile L^-T`, with the factor of a tile on the diagonal.
-#[inline(always)]
-fn solve_tile<V: Wide>(tile: &mut [Quad; TILE], diagonal: &[Quad]) {
-    let mut done = [[V::splat(0.0); TILE]; TILE];
-    for c in 0..TILE {
-        let inverse = V::load(&diagonal[c][c]);
-        for r in 0..TILE {
-            let mut left = V::load(&tile[c][r]);
-            for k in 0..c {
-                left = left.sub(done[k][r].mul(V::load(&diagonal[k][c])));
-            }
-            done[c][r] = left.mul(inverse);
-            done[c][r].store(&mut tile[c][r]);
+        let inverse =
+            V::load(if DIAGONAL { &block[c][COLUMN + c] } else { &diagonal[c][COLUMN + c] });
+        for r in if pivots { c + 1 } else { 0 }..N {
+            let number = &mut block[c][ROW + r];
+            done[r] = V::load(number).sub(sum[c][r]).mul(inverse);
+            done[r].store(number);
         }
-    }
-}
-
-/// The factor of a tile on the diagonal.
-#[inline(always)]
-fn factor_tile<V: Wide>(tile: &mut [Quad; TILE]) {
-    for c in 0..TILE {
-        reciprocals(&mut tile[c][c]);
-        let inverse = V::load(&tile[c][c]);
-        for r in c + 1..TILE {
-            V::load(&tile[c][r]).mul(inverse).store(&mut tile[c][r]);
-        }
-        for k in c + 1..TILE {
-            let across = V::load(&tile[c][k]);
-            for r in k..TILE {
-                let number = V::load(&tile[k][r]).sub(V::load(&tile[c][r]).mul(across));
-                number.store(&mut tile[k][r]);
+        for k in c + 1..N {
+            let across =
+                V::load(if DIAGONAL { &block[c][COLUMN + k] } else { &diagonal[c][COLUMN + k] });
+            for r in if pivots { k } else { 0 }..N {
+                sum[k][r] = done[r].fma(across, sum[k][r]);
             }
         }
     }
