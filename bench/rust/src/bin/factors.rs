@@ -1,16 +1,16 @@
 //! Small Cholesky factors of eight matrices at once beside faer's factor of one large matrix, on one core.
 //!
 //! `factors`: the best of many, taken by turns in one run; a factor of m rows counts `m^3 / 3`
-//! operations. Then the steps of what a GP on m rows of 8 inputs says about one more row, and of its
-//! gradient, in microseconds for each of the eight.
+//! operations. Then what a GP on m rows says about one more row, and the gradient of its density.
 
 use std::time::Instant;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::{Mat, Par};
+use gpfuse::gp::batched::Locals;
 use gpfuse::kernel::Kernel;
-use gpfuse::math::batched::{self, Each, Rows, Slopes, Triangles};
+use gpfuse::math::batched::{self, Each, Triangles};
 use gpfuse::math::simd::Level;
 use gpfuse_bench::Outcome;
 
@@ -18,17 +18,6 @@ const LARGE: usize = 2000;
 const SIZES: [usize; 6] = [16, 32, 64, 100, 128, 256];
 const TURNS: usize = 150;
 const INPUTS: usize = 8;
-const STEPS: [&str; 9] = [
-    "distances",
-    "covariances",
-    "and slopes",
-    "factor",
-    "forward",
-    "moments",
-    "backward",
-    "adjoint",
-    "lengthscales",
-];
 
 fn main() -> Outcome<()> {
     let levels = Level::available();
@@ -52,72 +41,43 @@ fn main() -> Outcome<()> {
             println!("{:8} 8 x {m:4}  {each:6.1} GFLOP/s  {share:3.0} %", level.name());
         }
     }
+    println!(
+        "\nGPs on m rows of {INPUTS} inputs, microseconds for each: prediction, density with gradient"
+    );
     for level in levels {
         for m in [64, 128] {
-            println!("{} {m} rows, microseconds each:", level.name());
-            let mut best = [f64::INFINITY; STEPS.len()];
-            for _ in 0..4 * TURNS {
-                let seconds = steps(level, m);
-                best.iter_mut().zip(seconds).for_each(|(best, s)| *best = best.min(s));
-            }
-            for (name, seconds) in STEPS.iter().zip(best) {
-                println!("  {name:12} {:7.2}", seconds * 1e6 / 8.0);
+            for kernel in Kernel::ALL {
+                let mut best = [f64::INFINITY; 2];
+                for _ in 0..TURNS {
+                    let seconds = local(level, kernel, m)?;
+                    best.iter_mut().zip(seconds).for_each(|(best, s)| *best = best.min(s));
+                }
+                let [said, gradient] = best.map(|seconds| seconds * 1e6 / 8.0);
+                println!("{:8} {kernel:9} m = {m:4} {said:7.2} {gradient:7.2}", level.name());
             }
         }
     }
     Ok(())
 }
 
-/// Seconds of each step.
-fn steps(level: Level, m: usize) -> [f64; STEPS.len()] {
-    let mut x = Rows::new(m, INPUTS);
-    for i in 0..m {
-        for d in 0..INPUTS {
-            let number = |lane: usize| (((i * INPUTS + d) * 8 + lane) as f64 * 0.618).fract();
-            *x.at_mut(i, d) = std::array::from_fn(number).into();
-        }
+/// Seconds of what is said about eight rows, and of the gradient.
+fn local(level: Level, kernel: Kernel, m: usize) -> Outcome<[f64; 2]> {
+    let mut locals = Locals::new(kernel, m, INPUTS).at_level(level);
+    for lane in 0..8 {
+        let row = |i: usize| (0..INPUTS).map(move |d| ((i * INPUTS + d) as f64 * 0.618).fract());
+        locals.begin(lane, row(lane));
+        (0..m).for_each(|i| locals.push(lane, row(8 + lane + i), row(i).sum()));
     }
-    let zero = Each::splat(0.0);
-    let row = vec![Each::splat(0.5); INPUTS];
-    let mut k = Triangles::new(m);
-    let (mut among, mut sides) = (k.clone(), vec![[zero; 2]; m]);
-    let mut cross = vec![zero; m];
-    let (mut to, mut d_log_ell) = (cross.clone(), vec![zero; INPUTS]);
-    let mut seconds = Vec::new();
-    let mut start = Instant::now();
-    let mut lap = |s: &mut Instant| {
-        seconds.push(s.elapsed().as_secs_f64());
-        *s = Instant::now();
-    };
-    batched::squares(level, &x, &mut k);
-    batched::squares_to(level, &x, &row, &mut cross);
-    let mut other = k.clone();
-    lap(&mut start);
-    batched::covariances(level, Kernel::Matern52, 1.0, other.numbers_mut(), &mut []);
-    lap(&mut start);
-    batched::covariances(level, Kernel::Matern52, 1.0, k.numbers_mut(), among.numbers_mut());
-    batched::covariances(level, Kernel::Matern52, 1.0, &mut cross, &mut to);
-    lap(&mut start);
-    sides.iter_mut().zip(&cross).for_each(|(side, k)| *side = [*k; 2]);
-    k.set_diagonal(&Each::splat(1.1));
-    let failed = batched::factor(level, &mut k);
-    lap(&mut start);
-    assert_eq!(failed, [None; 8]);
-    batched::forward(level, &k, &mut sides);
-    lap(&mut start);
-    let both = batched::moments(level, &sides);
-    lap(&mut start);
-    batched::backward(level, &k, &mut sides);
-    lap(&mut start);
-    batched::adjoint(level, &mut sides, &both[0], &both[1], &mut cross);
-    lap(&mut start);
-    let slopes = Slopes { sides: &sides, among: &among, cross: &cross, to: &to };
-    batched::contract(level, &x, &row, slopes, &mut d_log_ell);
-    lap(&mut start);
-    let mut all = [0.0; STEPS.len()];
-    all.copy_from_slice(&seconds);
-    all
+    let failed = |lane: usize| format!("lane {lane} has no factor");
+    let start = Instant::now();
+    locals.predict(1.0, 0.1).map_err(failed)?;
+    let said = start.elapsed().as_secs_f64();
+    let mut grad = [Each::splat(0.0); INPUTS + 3];
+    let start = Instant::now();
+    locals.log_density(1.0, 0.1, &Each::splat(0.5), &mut grad).map_err(failed)?;
+    Ok([said, start.elapsed().as_secs_f64()])
 }
+
 /// Seconds of one factor by faer.
 fn large() -> f64 {
     let mut matrix = Mat::from_fn(LARGE, LARGE, entry);

@@ -1,4 +1,4 @@
-//! Small symmetric matrices and GPs on few rows, eight at once: one in each lane of a vector.
+//! Small symmetric matrices, eight at once: one in each lane of a vector.
 //!
 //! The same number of all eight lies together ([`Each`]), so that every operation on one matrix is
 //! the same operation on eight, without a sum across lanes. The lower triangles are kept in panels
@@ -13,22 +13,18 @@
 //! ```
 //!
 //! Lanes never meet: what one matrix is, and whether its factorisation fails, changes nothing in
-//! the others. Lanes without use may hold anything.
+//! the others.
 
-mod covariance;
-mod density;
 mod factor;
 mod solve;
 
-pub use covariance::{Rows, Slopes, contract, covariances, squares, squares_to};
-pub use density::{adjoint, moments};
 pub use factor::factor;
 pub use solve::{backward, forward};
 
 use super::{Line, WIDTH};
 
 /// Rows of a panel, and columns of a tile.
-const TILE: usize = 4;
+pub(crate) const TILE: usize = 4;
 
 /// One number of each of the eight.
 pub type Each = Line<WIDTH>;
@@ -39,7 +35,7 @@ pub type Quad = [Each; TILE];
 /// One row of two right-hand sides.
 pub type Pair = [Each; 2];
 
-const ZERO: Each = Each::splat(0.0);
+pub(crate) const ZERO: Each = Each::splat(0.0);
 
 /// The lower triangles of eight symmetric matrices.
 #[derive(Debug, Clone)]
@@ -65,13 +61,21 @@ impl Triangles {
         self.rows.next_multiple_of(TILE)
     }
 
-    fn panels(&self) -> usize {
+    /// Number of panels.
+    pub(crate) fn panels(&self) -> usize {
         self.rows.div_ceil(TILE)
     }
 
     /// The numbers of panel `p`.
-    fn panel(&self, p: usize) -> &[Quad] {
+    #[inline(always)]
+    pub(crate) fn panel(&self, p: usize) -> &[Quad] {
         &self.quads[start(p)..start(p + 1)]
+    }
+
+    /// The same, to write to.
+    #[inline(always)]
+    pub(crate) fn panel_mut(&mut self, p: usize) -> &mut [Quad] {
+        &mut self.quads[start(p)..start(p + 1)]
     }
 
     /// The numbers at row `i` and column `j`, which is not larger.

@@ -3,33 +3,40 @@
 //! Squared distances are summed from differences, not from products of the inputs, which loses no
 //! digits of near rows.
 
-use super::{Each, Pair, Quad, TILE, Triangles, ZERO, start};
+use crate::gp::covariance::LARGEST_SQUARE;
 use crate::kernel::Kernel;
 use crate::math::WIDTH;
+use crate::math::batched::{Each, Pair, Quad, TILE, Triangles, ZERO};
 use crate::math::simd::vectorised;
 use crate::math::wide::Wide;
 
-/// Squared scaled distances beyond this have covariance 0 under every kernel; without the bound
-/// an infinite one would make it infinity times 0.
-const LARGEST_SQUARE: f64 = 1e12;
+/// Inputs beyond this are taken for this, so that squares of differences are finite.
+const LARGEST_INPUT: f64 = 1e150;
+
+/// An input as it is worked with.
+pub(super) fn bounded(u: f64) -> f64 {
+    u.clamp(-LARGEST_INPUT, LARGEST_INPUT)
+}
 
 /// As many rows of each of eight sets of inputs, divided by their lengthscales, in the panels of
 /// [`Triangles`]: a quad for each input.
 #[derive(Debug, Clone)]
-pub struct Rows {
+pub(super) struct Rows {
     inputs: usize,
     quads: Vec<Quad>,
 }
 
 impl Rows {
     /// Rows that are all zero.
-    pub fn new(rows: usize, inputs: usize) -> Rows {
+    pub(super) fn new(rows: usize, inputs: usize) -> Rows {
         Rows { inputs, quads: vec![[ZERO; TILE]; rows.div_ceil(TILE) * inputs] }
     }
 
-    /// Input `d` of row `i` of each set, to write to.
-    pub fn at_mut(&mut self, i: usize, d: usize) -> &mut Each {
-        &mut self.quads[i / TILE * self.inputs + d][i % TILE]
+    /// Row `i` of one set.
+    pub(super) fn set(&mut self, i: usize, lane: usize, row: impl IntoIterator<Item = f64>) {
+        let panel = i / TILE * self.inputs;
+        let quads = &mut self.quads[panel..panel + self.inputs];
+        quads.iter_mut().zip(row).for_each(|(quad, u)| quad[i % TILE][lane] = bounded(u));
     }
 
     /// The inputs of panel `p`.
@@ -40,13 +47,13 @@ impl Rows {
 
 vectorised! {
     /// The squared distances of the rows of each set from one another.
-    pub fn squares = squares_kernel<wide>(x: &Rows, squares: &mut Triangles);
+    pub(super) fn squares = squares_kernel<wide>(x: &Rows, squares: &mut Triangles);
 }
 
 #[inline(always)]
 fn squares_kernel<V: Wide>(x: &Rows, squares: &mut Triangles) {
     for p in 0..squares.panels() {
-        let (tiles, _) = squares.quads[start(p)..start(p + 1)].as_chunks_mut::<TILE>();
+        let (tiles, _) = squares.panel_mut(p).as_chunks_mut::<TILE>();
         for (q, tile) in tiles.iter_mut().enumerate() {
             let mut sum = [[V::splat(0.0); TILE]; TILE];
             for (down, across) in x.panel(p).iter().zip(x.panel(q)) {
@@ -69,7 +76,7 @@ fn squares_kernel<V: Wide>(x: &Rows, squares: &mut Triangles) {
 
 vectorised! {
     /// The squared distances of the rows of each set from one more row.
-    pub fn squares_to = squares_to_kernel<wide>(x: &Rows, row: &[Each], squares: &mut [Each]);
+    pub(super) fn squares_to = squares_to_kernel<wide>(x: &Rows, row: &[Each], squares: &mut [Each]);
 }
 
 #[inline(always)]
@@ -92,7 +99,7 @@ fn squares_to_kernel<V: Wide>(x: &Rows, row: &[Each], squares: &mut [Each]) {
 vectorised! {
     /// Squared distances become covariances `var k(r2)`; where room for `slopes` is given, that
     /// receives `var dk/dr2`.
-    pub fn covariances = covariances_kernel(
+    pub(super) fn covariances = covariances_kernel(
         kernel: Kernel, var: f64, numbers: &mut [Each], slopes: &mut [Each],
     );
 }
@@ -134,22 +141,22 @@ fn each<const FMA: bool>(kernel: Kernel, var: f64, numbers: &mut [Each], slopes:
 
 /// What the gradient in the lengthscales needs, of eight sets of rows and one more row of each.
 #[derive(Debug, Clone, Copy)]
-pub struct Slopes<'a> {
+pub(super) struct Slopes<'a> {
     /// `a` and `c` of [`adjoint`](super::adjoint).
-    pub sides: &'a [Pair],
+    pub(super) sides: &'a [Pair],
     /// `var dk/dr2` of the rows with one another.
-    pub among: &'a Triangles,
+    pub(super) among: &'a Triangles,
     /// `df/dk` of the rows with the one row.
-    pub cross: &'a [Each],
+    pub(super) cross: &'a [Each],
     /// `var dk/dr2` of the rows with the one row.
-    pub to: &'a [Each],
+    pub(super) to: &'a [Each],
 }
 
 vectorised! {
     /// `df/d log ell_d` for each input d: with the slopes `s` of the covariance in `r2` and the scaled
     /// inputs `u`, `-2 sum_(i > j) (a_i c_j + c_i a_j) s_ij (u_id - u_jd)^2 - 2 sum_i f_i s_i (u_id -
     /// u_d)^2`, where `f = df/dk`.
-    pub fn contract = contract_kernel<wide>(
+    pub(super) fn contract = contract_kernel<wide>(
         x: &Rows, row: &[Each], slopes: Slopes<'_>, d_log_ell: &mut [Each],
     );
 }

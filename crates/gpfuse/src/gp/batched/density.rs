@@ -16,13 +16,13 @@
 //! k'(c + h a) + h s = h (s - k'a) - (noise + jitter) a'c`, in which `s - k'a` is the variance
 //! without noise. The noise of the m rows has `df/d noise = a'c`.
 
-use super::{Each, Pair, ZERO};
+use crate::math::batched::{Each, Pair, ZERO};
 use crate::math::simd::vectorised;
 use crate::math::wide::Wide;
 
 vectorised! {
-    /// `k'K^-1 y` and `k'K^-1 k`, of sides `k` and `y` after [`forward`](super::forward).
-    pub fn moments = moments_kernel<wide>(sides: &[Pair]) -> Pair;
+    /// `k'K^-1 y` and `k'K^-1 k`, of sides `k` and `y` after [`forward`](crate::math::batched::forward).
+    pub(super) fn moments = moments_kernel<wide>(sides: &[Pair]) -> Pair;
 }
 
 #[inline(always)]
@@ -41,9 +41,9 @@ fn moments_kernel<V: Wide>(sides: &[Pair]) -> Pair {
 
 vectorised! {
     /// The adjoints of K and k, given those of mean and variance (`g` and `h` in the module's header).
-    /// `sides` are `a` and `b`, which is what [`backward`](super::backward) leaves, and become `a`
+    /// `sides` are `a` and `b`, which is what [`backward`](crate::math::batched::backward) leaves, and become `a`
     /// and `c`. `cross` receives `df/dk`. The result is `a'c`, the derivative in the noise.
-    pub fn adjoint = adjoint_kernel<wide>(
+    pub(super) fn adjoint = adjoint_kernel<wide>(
         sides: &mut [Pair], mean: &Each, var: &Each, cross: &mut [Each],
     ) -> Each;
 }
