@@ -37,8 +37,8 @@ use crate::math::{HALF_LN_TWO_PI, WIDTH};
 
 /// Eight rows, and of each the rows that predict it.
 ///
-/// Inputs are divided by their lengthscales, targets less the prior mean. A lane without use has to repeat
-/// another one.
+/// Inputs are divided by their lengthscales, targets less the prior mean. Lanes may have different numbers of rows;
+/// one without any says what is known beforehand.
 #[derive(Debug)]
 pub struct Locals {
     level: Level,
@@ -124,8 +124,8 @@ impl Locals {
         self.say(var, noise, false)
     }
 
-    /// The log densities of `targets` (less the prior mean). `grad` receives their gradients in `log var`, each
-    /// `log ell`, `log noise` and the prior mean.
+    /// The log densities of `targets` (less the prior mean). `grad`, three more than there are inputs, receives
+    /// their gradients in `log var`, each `log ell`, `log noise` and the prior mean.
     ///
     /// # Errors
     /// As those of [`Locals::predict`].

@@ -218,6 +218,9 @@ fn rows_out_of_reach_say_nothing_and_there_is_no_factor_of_what_is_no_number() {
         assert!(grad.iter().all(|each| each.iter().all(|g| g.is_finite())), "{kernel}");
         let said = locals.predict(1.5, 0.5).unwrap();
         assert_eq!((said.mean[1], said.var[1]), (0.0, 2.0), "{kernel}");
+        locals.begin(4, [0.0; 2]);
+        let said = locals.predict(1.5, 0.5).unwrap();
+        assert_eq!((said.mean[4], said.var[4]), (0.0, 2.0), "no rows, {kernel}");
         assert_eq!(locals.predict(f64::NAN, 0.5).unwrap_err(), 0, "{kernel}");
     }
 }
