@@ -12,10 +12,10 @@ mod trees;
 
 use std::sync::Arc;
 
+use gpfuse::Predictions;
 use gpfuse::experts::{Expert, TREES};
 use gpfuse::fit::{Experts, Fitted};
 use gpfuse::gp::{Gp, Hyper};
-use gpfuse::Predictions;
 use gpfuse::kernel::Kernel;
 
 use super::{Reader, var, variable};

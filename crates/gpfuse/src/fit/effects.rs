@@ -189,7 +189,8 @@ impl Fitted {
         let rows = spread(data.len(), (ASKED / (PAIR * PAIR)).min(ROWS.0));
         let even = |i: usize| -> Vec<f64> {
             let values = || data.x().iter().skip(i).step_by(data.inputs().len()).copied();
-            let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
+            let (low, high) =
+                (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
             (0..PAIR).map(|p| low + (high - low) * p as f64 / (PAIR - 1) as f64).collect()
         };
         let places = inputs.map(even);
@@ -415,7 +416,8 @@ mod tests {
         let second = found.inputs.iter().find(|e| e.input == 1).unwrap();
         assert!((first.moves - 0.71).abs() < 0.05 && (second.moves - 0.71).abs() < 0.08);
         let of = |e: &Effect| e.curves[0].iter().map(|s| s.mean).collect::<Vec<f64>>();
-        let range = |v: Vec<f64>| v.iter().fold(f64::MIN, |a, b| a.max(*b)) - v[0].min(v[v.len() - 1]);
+        let range =
+            |v: Vec<f64>| v.iter().fold(f64::MIN, |a, b| a.max(*b)) - v[0].min(v[v.len() - 1]);
         assert!(range(of(first)) < 0.5, "{:?}", of(first));
     }
 

@@ -86,7 +86,8 @@ fn one(block: &FusedBlock, r: usize, y: f64, batches: &Batches, groups: usize) -
         let (weights, khat) = without(&logs, chains);
         let (_, share) = batches.stratum(group * batches.len() / groups);
         worst = worst.max(khat);
-        parts.extend(weights.iter().zip(each).map(|(w, [_, m, var, pit])| (w * share, m, var, pit)));
+        parts
+            .extend(weights.iter().zip(each).map(|(w, [_, m, var, pit])| (w * share, m, var, pit)));
     }
     let mean: f64 = parts.iter().map(|(w, m, ..)| w * m).sum();
     let variance: f64 = parts.iter().map(|(w, m, v, _)| w * (v + (m - mean).powi(2))).sum();

@@ -132,7 +132,10 @@ impl Predictor {
             self.each_draw(rows, b, None, scratch, |j, block| {
                 for (r, row) in out.chunks_mut(draws * experts).enumerate() {
                     let log_w = block.log_w.iter().map(|lanes| lanes[r]);
-                    row[j * experts..].iter_mut().zip(log_w).for_each(|(w, log_w)| *w = log_w.exp());
+                    row[j * experts..]
+                        .iter_mut()
+                        .zip(log_w)
+                        .for_each(|(w, log_w)| *w = log_w.exp());
                 }
             });
             out
