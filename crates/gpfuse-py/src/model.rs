@@ -330,12 +330,9 @@ impl Model {
         let told = serde_json::json!({
             "inputs": found.inputs.iter().map(|effect| effect.input).collect::<Vec<_>>(),
             "moves": found.inputs.iter().map(|effect| effect.moves).collect::<Vec<_>>(),
-            "level": found.level.iter().map(|s| [s.mean, s.low, s.high]).collect::<Vec<_>>(),
+            "average": found.level.iter().map(|s| [s.mean, s.low, s.high]).collect::<Vec<_>>(),
             "spread": found.spread,
             "agreed": found.agreed,
-            "rows": found.rows,
-            "draws": found.draws,
-            "chain": found.chain,
             "words": found.words(),
         });
         let parts: [fn(&Summary) -> f64; 3] = [|s| s.mean, |s| s.low, |s| s.high];
