@@ -228,7 +228,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> WeightEffects:
         """How the weights depend on `inputs` (all if not given), averaged over rows of `X`.
 
-        At most 60 of the rows and 100 of the draws are looked at, evenly spread.
+        At most 100 of the rows and 100 of the draws are looked at, evenly spread.
         """
         rows = self._new_rows(X)
         names = self.model_.inputs

@@ -37,8 +37,9 @@ def plot_weights(
     """Draw how much each expert is trusted along one input.
 
     A line is the posterior mean of an expert's weight, a band its central posterior interval. With
-    several inputs, weights are averaged over the other inputs of the rows (`weight_effects`). In a
-    joint model experts can change their labels between chains: averages are then of one chain.
+    several inputs, these are shares in the weight, averaged over the other inputs of the rows
+    (`weight_effects`). In a joint model experts can change their labels between chains: averages
+    are then of one chain.
 
     Parameters
     ----------
@@ -68,12 +69,13 @@ def plot_weights(
         only = None if along is None else [along]
         found = weight_effects(estimator, X, level, inputs=only)
         name, places, experts = found.inputs[0], found.places[0], found.experts
+        what = "share of the weight"
         low, mean, high = found.low[0], found.mean[0], found.high[0]
     else:
         rows = weights(estimator, X, level, **said)
         places, name, order = _along(estimator, X, 0 if feature is None else feature)
         low, mean, high = (part[order] for part in (rows.low, rows.mean, rows.high))
-        experts = rows.experts
+        what, experts = "weight", rows.experts
     ax = _axes(ax)
     for k, expert in enumerate(experts):
         colour = _COLOURS[k % len(_COLOURS)]
@@ -85,7 +87,7 @@ def plot_weights(
             ax.plot(places, end[:, k], color=colour, ls=style, lw=0.7, alpha=0.6)
         ax.plot(places, mean[:, k], color=colour, ls=style, lw=1.8, label=_title(expert))
     ax.set_xlabel(name)
-    ax.set_ylabel(f"weight: mean, {100 * level:g} % interval")
+    ax.set_ylabel(f"{what}: mean, {100 * level:g} % interval")
     _, top = ax.get_ylim()
     ax.set_ylim(0.0, 1.0 if np.all(high <= 1.0) else top)
     _legend(ax)

@@ -65,10 +65,11 @@ class Weights:
 
 @dataclass(frozen=True, repr=False)
 class WeightEffects:
-    """How the weights depend on each input, averaged over rows; the strongest input comes first.
+    """How the shares of the experts in the weight depend on each input; the strongest comes first.
 
-    The curve of an input is its partial dependence: the average weights where the input takes a
-    value in all rows, and the others stay as they are.
+    Shares are the weights themselves where these sum to one. The curve of an input is its partial
+    dependence: the average share where the input takes a value in all rows, and the others stay as
+    they are.
     """
 
     experts: list[str]
@@ -76,20 +77,20 @@ class WeightEffects:
     inputs: list[str]
     """The names of the inputs, first the one that moves the weights most."""
     moves: _Array
-    """How far each moves a weight, alone and together with others: a standard deviation, as far as
+    """How far each moves a share, alone and together with others: a standard deviation, as far as
     the posterior draws agree on it."""
     places: list[_Array]
     """Places along each input."""
     mean: list[_Array]
-    """For each input, the posterior means of the average weights there, (places, experts)."""
+    """For each input, the posterior means of the average shares there, (places, experts)."""
     low: list[_Array]
     """The lower ends of their central intervals."""
     high: list[_Array]
     """Their upper ends."""
     average: _Array
-    """The average weights over the rows as they are: mean, low and high, (experts, 3)."""
+    """The average shares over the rows as they are: mean, low and high, (experts, 3)."""
     spread: float
-    """How far a weight moves from row to row: a standard deviation."""
+    """How far a share moves from row to row: a standard deviation."""
     agreed: float
     """The share of the variance from row to row that the draws agree on; draws of the prior alone
     agree on nothing."""
@@ -105,4 +106,4 @@ class WeightEffects:
 
     def __repr__(self) -> str:
         rows = [[n, f"{m:.3f}", ""] for n, m in zip(self.inputs, self.moves, strict=True)]
-        return f"{aligned(['input', 'moves a weight by', ''], rows)}\n{self.words}"
+        return f"{aligned(['input', 'moves a share by', ''], rows)}\n{self.words}"

@@ -81,7 +81,7 @@ fn describe(fitted: &Fitted, weights: Option<&Effects>) -> anyhow::Result<Vec<St
 
 /// How much each expert is trusted on average, and which inputs that depends on, with an empty line after.
 fn weighed(fitted: &Fitted, found: &Effects) -> Vec<String> {
-    let head = ["average weight of expert", "mean", "5 %", "95 %"].map(String::from).to_vec();
+    let head = ["share of expert in the weight", "mean", "5 %", "95 %"].map(String::from).to_vec();
     let row = |(name, s): (String, &Summary)| {
         [vec![name], [s.mean, s.low, s.high].map(|v| format!("{v:.3}")).to_vec()].concat()
     };
@@ -91,7 +91,7 @@ fn weighed(fitted: &Fitted, found: &Effects) -> Vec<String> {
     let mut out = print::table(&rows);
     out.push(String::new());
     if fitted.inputs().len() > 1 && !found.constant() {
-        let head = ["input".into(), "moves a weight by".into()].to_vec();
+        let head = ["input".into(), "moves a share by".into()].to_vec();
         let row = |effect: &gpfuse::fit::Effect| {
             vec![format!("`{}`", fitted.inputs()[effect.input]), format!("{:.3}", effect.moves)]
         };

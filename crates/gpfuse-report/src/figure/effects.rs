@@ -58,8 +58,8 @@ pub fn effects(plot: &Effects) -> Scene {
             legend(&mut scene, NUMBERS, WIDTH - EDGE, &entries) + 12.0
         }
     };
-    let all = || ends(plot.panels.iter().flat_map(|p| &p.bands));
-    let largest = all().filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let all = ends(plot.panels.iter().flat_map(|p| &p.bands)).collect::<Vec<f64>>();
+    let largest = all.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
     for (i, panel) in plot.panels.iter().enumerate() {
         let (left, top) =
             (wide * (i % across) as f64, first + (i / across) as f64 * (PLOT + BELOW));
@@ -68,7 +68,7 @@ pub fn effects(plot: &Effects) -> Scene {
             x: Axis::along(&panel.x, left + NUMBERS, left + wide - 8.0),
             y: match plot.from_zero {
                 true => Axis::exact(0.0, 1.02 * largest, foot, top),
-                false => Axis::most(all(), foot, top),
+                false => Axis::readable(all.iter().copied(), foot, top),
             },
         };
         frame.rows(&mut scene, if i % across == 0 { &plot.y } else { "" });

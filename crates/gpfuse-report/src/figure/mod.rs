@@ -26,7 +26,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use gpfuse_io::atomic::atomic_write;
 
-pub(crate) use axis::{most, quantile, short};
+pub(crate) use axis::{brief, most, quantile, short};
 pub use boxes::{BoxPlot, Group, Series, boxes};
 pub use calibration::{Calibration, calibration};
 pub use chains::{Chains, rank, trace};

@@ -1,6 +1,6 @@
 //! The weights of the experts along two inputs: a panel of shades for each expert.
 
-use super::axis::{Axis, short};
+use super::axis::{Axis, brief, short};
 use super::colour::INK;
 use super::font::cut;
 use super::frame::Frame;
@@ -13,6 +13,8 @@ use super::{Heat, Labels, Scene};
 pub struct Pairs {
     /// The labels of all panels.
     pub labels: Labels,
+    /// What the shades show.
+    pub shade: String,
     /// Each expert's name and weights.
     pub panels: Vec<(String, Heat)>,
     /// Both inputs of the data.
@@ -37,7 +39,7 @@ pub fn pairs(plot: &Pairs) -> Scene {
     let values = || plot.panels.iter().flat_map(|p| &p.1.values).copied().filter(|v| v.is_finite());
     let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
     let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
-    scale(&mut scene, low, high);
+    scale(&mut scene, (low, high), &plot.shade);
     let across = plot.panels.len().clamp(1, ACROSS);
     let wide = (WIDTH - EDGE) / across as f64;
     for (i, (name, heat)) in plot.panels.iter().enumerate() {
@@ -65,9 +67,9 @@ pub fn pairs(plot: &Pairs) -> Scene {
     scene.closed(TOP + down as f64 * (PLOT + BELOW), &plot.note)
 }
 
-/// The steps of the shade from the least weight to the largest.
-fn scale(scene: &mut Scene, low: f64, high: f64) {
-    let (left, y) = (EDGE + 70.0, 36.0);
+/// The steps of the shade from the least number to the largest.
+fn scale(scene: &mut Scene, (low, high): (f64, f64), name: &str) {
+    let (left, y) = (NUMBERS, 36.0);
     let right = left + STEP * (LEVELS + 1) as f64;
     for i in 0..=LEVELS {
         let from = left + STEP * i as f64;
@@ -75,6 +77,8 @@ fn scale(scene: &mut Scene, low: f64, high: f64) {
     }
     let corners = [(left, y), (right, y), (right, y + 12.0), (left, y + 12.0), (left, y)];
     scene.line(&corners, INK, 0.6);
-    scene.text((left - 6.0, y + 10.0), &short(low), SMALL_TEXT, Anchor::End, INK);
-    scene.text((right + 6.0, y + 10.0), &short(high), SMALL_TEXT, Anchor::Start, INK);
+    scene.text((left - 6.0, y + 10.0), &brief(low), SMALL_TEXT, Anchor::End, INK);
+    let most = format!("{}   {name}", brief(high));
+    let most = cut(&most, SMALL_TEXT, false, WIDTH - EDGE - right - 6.0);
+    scene.text((right + 6.0, y + 10.0), &most, SMALL_TEXT, Anchor::Start, INK);
 }

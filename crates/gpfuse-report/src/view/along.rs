@@ -6,14 +6,16 @@ use gpfuse::infer::spread;
 use gpfuse::predict::Summary;
 use gpfuse::{Data, Fitted};
 
-use super::curves::{LEVEL, Places, band, names, weight_label};
+use super::curves::{LEVEL, Places, band, names};
 use super::training::sorted;
-use crate::figure::{Band, Effect, Effects, Heat, Labels, Pairs, quantile, short};
+use crate::figure::{Band, Effect, Effects, Heat, Labels, Pairs, brief, quantile};
 
 /// The most inputs that have a panel.
 const PANELS: usize = 9;
 /// Places along a slice.
 const SLICE: usize = 60;
+/// What the axis of the shares is called.
+const SHARE: &str = "share of the weight";
 /// The most data rows on a panel of shades.
 const DOTS: usize = 400;
 
@@ -77,7 +79,7 @@ fn panels(fitted: &Fitted, data: &Data, found: &fit::Effects, names: &[String]) 
         }
     };
     let panel = |effect: &fit::Effect| Effect {
-        input: format!("{} ({})", fitted.inputs()[effect.input], short(effect.moves)),
+        input: format!("{} ({})", fitted.inputs()[effect.input], brief(effect.moves)),
         x: effect.x.clone(),
         bands: names.iter().zip(&effect.curves).map(band).collect(),
         rug: sorted(data, effect.input),
@@ -101,14 +103,14 @@ pub(super) fn partial(fitted: &Fitted, data: &Data, found: &fit::Effects) -> Eff
 pub(super) fn weights(fitted: &Fitted, data: &Data, found: &fit::Effects) -> Effects {
     let chain = found.chain.map_or(String::new(), |chain| format!(" of chain {}", chain + 1));
     let note = format!(
-        "averages over {} rows, {} % intervals of {} draws{chain}; in brackets: how far an input moves a weight",
+        "averages over {} rows, {} % intervals of {} draws{chain}; in brackets: how far an input moves a share",
         found.rows,
         100.0 * LEVEL,
         found.draws
     );
     let panels = panels(fitted, data, found, &names(fitted));
     let plot = figure(fitted, "How much each expert is trusted", note, panels);
-    Effects { y: weight_label(fitted).into(), from_zero: true, ..plot }
+    Effects { y: SHARE.into(), from_zero: true, ..plot }
 }
 
 /// The average weights along the two inputs that matter most to them; none where fewer matter.
@@ -132,8 +134,9 @@ pub(super) fn pair(
     let dots = spread(data.len(), DOTS);
     Ok(Some(Pairs {
         labels,
+        shade: SHARE.into(),
         panels: names(fitted).into_iter().zip(pair.mean.into_iter().map(heat)).collect(),
         data: dots.iter().map(|r| (data.row(*r)[inputs[0]], data.row(*r)[inputs[1]])).collect(),
-        note: "posterior mean weights, averaged over the other inputs; dots: rows of data".into(),
+        note: "posterior means, averaged over the other inputs; dots: rows of data".into(),
     }))
 }

@@ -149,11 +149,6 @@ pub(super) fn names(fitted: &Fitted) -> Vec<String> {
     fitted.expert_names().into_iter().map(called).collect()
 }
 
-/// What the axis of the weights is called.
-pub(super) fn weight_label(fitted: &Fitted) -> &'static str {
-    if fitted.model.pool() == Pool::Linear { "weight" } else { "weight (power)" }
-}
-
 /// The experts and their weights.
 pub(super) fn experts(fitted: &Fitted, places: &Places, threads: usize) -> Result<Experts> {
     let (predictor, note) = match one_chain(fitted) {
@@ -169,12 +164,13 @@ pub(super) fn experts(fitted: &Fitted, places: &Places, threads: usize) -> Resul
     };
     let mean = |s: &ExpertSummary| [s.mean, s.mean - s.sd, s.mean + s.sd];
     let weight = |s: &ExpertSummary| [s.weight.mean, s.weight.low, s.weight.high];
+    let free = if fitted.model.pool() == Pool::Linear { "weight" } else { "weight (power)" };
     Ok(Experts {
         labels: labels(fitted),
         x: places.x.clone(),
         means: (0..k).map(|e| band(e, &mean)).collect(),
         weights: (0..k).map(|e| band(e, &weight)).collect(),
-        weight_label: weight_label(fitted).into(),
+        weight_label: free.into(),
         note,
     })
 }

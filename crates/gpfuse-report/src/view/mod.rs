@@ -98,7 +98,7 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
                 .into(),
         ),
     }
-    weights(fitted, training.as_ref().unwrap_or(&fitted.data), &mut out, threads)?;
+    weights(fitted, &mut out, threads)?;
     match data {
         Some(data) => outcomes::of_table(fitted, data, &mut out, threads)?,
         None => outcomes::of_rows_left_out(fitted, &mut out, threads),
@@ -111,7 +111,8 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
 }
 
 /// How the weights depend on the inputs.
-fn weights(fitted: &Fitted, data: &Data, out: &mut View, threads: usize) -> Result<()> {
+fn weights(fitted: &Fitted, out: &mut View, threads: usize) -> Result<()> {
+    let data = &fitted.data;
     let inputs: Vec<usize> = (0..fitted.inputs().len()).collect();
     let found = fitted.weight_effects(data, &inputs, LEVEL, threads)?;
     if let Some(found) = found.as_ref().filter(|found| !found.constant()) {

@@ -1,7 +1,8 @@
 //! How the weights of a model, or its predictions, depend on each input, the others being as they are in some rows.
 //!
-//! Let `f_jk(x)` be the weight of expert k in draw j, or the mean of the predictive density (then k is 1 alone),
-//! `x_r` some n rows, and `v_g` places along input i that stand for shares `p_g` of the rows. `x_r(v)` is row r with
+//! Let `f_jk(x)` be the share of expert k in the weights of draw j (the weight itself where weights sum to one: of free
+//! weights the sum says how narrow a prediction is, and the shares whose it is), or the mean of the predictive density
+//! (then k is 1 alone), `x_r` some n rows, and `v_g` places along input i that stand for shares `p_g` of the rows. `x_r(v)` is row r with
 //! input i set to v. Then
 //!
 //! * the curve of input i is its partial dependence `1/n sum_r f_jk(x_r(v))` (Friedman 2001, "Greedy function
@@ -24,18 +25,18 @@ use crate::infer::{Draws, spread};
 use crate::predict::{FusedBlock, Predictive as _, Summary};
 use crate::rows::Rows;
 
-/// Rows at which weights are asked for, and that times the rows of all experts squared for predictions.
-const ASKED: usize = 10_000;
+/// About how many rows weights are asked for, and predictions.
+const ASKED: [usize; 2] = [20_000, 8_000];
 /// What experts that are GPs may cost: the sum over them of their rows squared, for each row asked for.
-const COST: f64 = 2e10;
+const COST: f64 = 3e10;
 /// The most and the least rows that the other inputs are taken from.
-const ROWS: (usize, usize) = (60, 15);
+const ROWS: (usize, usize) = (100, 15);
 /// The most and the least places along an input.
 const PLACES: (usize, usize) = (40, 12);
 /// Draws that are looked at.
 const DRAWS: usize = 100;
 /// Places along each input of a pair.
-const PAIR: usize = 14;
+const PAIR: usize = 18;
 
 /// How something depends on one input.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +51,7 @@ pub struct Effect {
     pub curves: Vec<Vec<Summary>>,
 }
 
-/// How the weights or the predictive mean depend on each input.
+/// How the shares of the weights or the predictive mean depend on each input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effects {
     /// The inputs, first the one that moves them most.
@@ -69,7 +70,7 @@ pub struct Effects {
     pub chain: Option<usize>,
 }
 
-/// The average weights of the experts along two inputs.
+/// The average shares of the experts along two inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     /// The inputs' numbers.
@@ -94,13 +95,13 @@ impl Effects {
         }
         let known = match self.agreed {
             share if share < LITTLE => {
-                ": they hardly differ from what the prior alone would say, whose draws agree on nothing"
+                "so that they hardly differ from their prior, whose draws agree on none of it"
             }
-            _ => ", of which draws of the prior alone would agree on nothing",
+            _ => "where draws of the prior alone would agree on none of it",
         };
         format!(
-            "from row to row a weight moves by {:.3} (standard deviation); draws agree on {:.0} % of its \
-             variance{known}",
+            "from row to row the share of an expert moves by {:.3} (standard deviation), and the draws agree on {:.0} % of that \
+             variance, {known}",
             self.spread,
             100.0 * self.agreed
         )
@@ -111,7 +112,7 @@ impl Effects {
 const LITTLE: f64 = 0.1;
 
 impl Fitted {
-    /// How the weights depend on each of some inputs, with central intervals that hold `level` of the draws; none
+    /// How the shares of the weights depend on each of some inputs, with central intervals that hold `level` of the draws; none
     /// for a model of one expert. What experts say has no part in it, so that `data` needs no more than inputs.
     ///
     /// # Errors
@@ -129,8 +130,8 @@ impl Fitted {
         }
         let (draws, chain) = self.labelled();
         let (predictor, k) = (self.predictor_of(&draws), self.model.experts());
-        let ask = |x: Vec<f64>| predictor.weights(&self.scaled(&x)?, threads);
-        let (rows, places) = shape(ASKED, inputs.len(), data.len());
+        let ask = |x: Vec<f64>| Ok(shares(predictor.weights(&self.scaled(&x)?, threads)?, k));
+        let (rows, places) = shape(ASKED[0], inputs.len(), data.len());
         effects(data, inputs, (rows, places), (k, draws.len(), level), ask)
             .map(|found| Some(Effects { chain, ..found }))
     }
@@ -166,11 +167,11 @@ impl Fitted {
             }
             _ => 0.0,
         };
-        let asked = ASKED.min((COST / one.max(1.0)) as usize);
+        let asked = ASKED[1].min((COST / one.max(1.0)) as usize);
         effects(data, inputs, shape(asked, inputs.len(), data.len()), (1, draws.len(), level), ask)
     }
 
-    /// The average weights along two inputs; none for a model of one expert.
+    /// The average shares of the weights along two inputs; none for a model of one expert.
     ///
     /// # Errors
     /// As [`Fitted::weight_effects`].
@@ -186,7 +187,7 @@ impl Fitted {
         }
         let (draws, _) = self.labelled();
         let predictor = self.predictor_of(&draws);
-        let rows = spread(data.len(), (ASKED / (PAIR * PAIR)).min(ROWS.0));
+        let rows = spread(data.len(), (ASKED[0] / (PAIR * PAIR)).min(ROWS.0));
         let even = |i: usize| -> Vec<f64> {
             let values = || data.x().iter().skip(i).step_by(data.inputs().len()).copied();
             let (low, high) =
@@ -204,7 +205,7 @@ impl Fitted {
                 }
             }
         }
-        let found = predictor.weights(&self.scaled(&x)?, threads)?;
+        let found = shares(predictor.weights(&self.scaled(&x)?, threads)?, k);
         let (cell, all) = (rows.len() * draws.len() * k, (rows.len() * draws.len()) as f64);
         let mean = |e: usize| -> Vec<f64> {
             let average = |cell: &[f64]| cell.iter().skip(e).step_by(k).sum::<f64>() / all;
@@ -229,12 +230,23 @@ impl Fitted {
     }
 }
 
+/// The shares of k weights in their sums.
+fn shares(mut weights: Vec<f64>, k: usize) -> Vec<f64> {
+    for of_draw in weights.chunks_mut(k) {
+        let sum: f64 = of_draw.iter().sum();
+        if sum > 0.0 && sum.is_finite() {
+            of_draw.iter_mut().for_each(|w| *w /= sum);
+        }
+    }
+    weights
+}
+
 /// Rows and places for which about `asked` rows are asked for in all.
 fn shape(asked: usize, inputs: usize, rows: usize) -> (usize, usize) {
     let inputs = inputs.max(1);
     let each = asked / (inputs * (PLACES.0 + PLACES.1) / 2);
     let rows = rows.min(each.clamp(ROWS.1, ROWS.0));
-    (rows, (asked / (inputs * rows)).clamp(PLACES.1, PLACES.0))
+    (rows, (asked / (inputs * rows).max(1)).clamp(PLACES.1, PLACES.0))
 }
 
 /// Places along an input and the shares of the rows that they stand for: all of its values where these are few, else
@@ -443,7 +455,7 @@ mod tests {
         assert_eq!(places(&data, 2, 20), [(0.0, 0.75), (1.0, 0.25)]);
         for (asked, inputs) in [(10_000, 1), (10_000, 8), (10_000, 40), (100, 8)] {
             let (rows, places) = shape(asked, inputs, 1000);
-            assert!((15..=60).contains(&rows) && (12..=40).contains(&places), "{rows}, {places}");
+            assert!((15..=100).contains(&rows) && (12..=40).contains(&places), "{rows}, {places}");
         }
     }
 }

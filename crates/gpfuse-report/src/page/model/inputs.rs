@@ -1,7 +1,6 @@
 //! What each input does to the predictions and to the weights.
 
 use gpfuse::fit::Effects;
-use gpfuse::pool::Pool;
 
 use super::Model;
 use crate::page::document::{Block, Cell, Column, Section, Table};
@@ -15,7 +14,7 @@ pub(super) fn inputs(model: &Model<'_>) -> Option<Section> {
     if model.fitted.inputs().len() > 1 {
         section = section
             .with(Block::text(
-                "How far an input moves the prediction, or a weight, where it takes the values that it has in the \
+                "How far an input moves the prediction, or the share of an expert in the weights, where it takes the values that it has in the \
                  rows and the other inputs stay as they are: a standard deviation, averaged over rows. It counts what \
                  the input does alone and together with others, as far as the posterior draws agree on it.",
             ))
@@ -40,7 +39,7 @@ fn moves(model: &Model<'_>, first: &Effects) -> Table {
     let (mean, weights) = (model.view.moves.mean.as_ref(), model.view.moves.weights.as_ref());
     let mut columns = vec![Column::words("Input")];
     columns.extend(mean.map(|_| Column::unit("Moves the prediction by", fitted.target())));
-    columns.extend(weights.map(|_| Column::number("Moves a weight by")));
+    columns.extend(weights.map(|_| Column::number("Moves a share by")));
     let row = |name: String, moved: [Option<f64>; 2]| {
         let [of_mean, of_weight] = moved;
         let mut row = vec![Cell::words(name)];
@@ -66,10 +65,9 @@ fn digits(value: f64) -> usize {
 
 /// The average weight of each expert.
 fn trust(model: &Model<'_>, found: &Effects) -> Table {
-    let free = model.fitted.model.pool() != Pool::Linear;
     let columns = vec![
         Column::words("Expert"),
-        Column::number(if free { "Weight (power), mean" } else { "Weight, mean" }),
+        Column::number("Share of the weight"),
         Column::number("5 %"),
         Column::number("95 %"),
     ];

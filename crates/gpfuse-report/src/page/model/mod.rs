@@ -93,13 +93,13 @@ fn told(stem: &str) -> (&'static str, &'static str) {
         ),
         "weights" => (
             "Weights",
-            "The weights of the experts with 90 % intervals, with several inputs averaged over the other inputs of \
-             the rows.",
+            "The weights of the experts with 90 % intervals; with several inputs their shares in the weight, \
+             averaged over the other inputs of the rows.",
         ),
         "pair" => (
             "Weights along two inputs",
-            "The weight of each expert along the two inputs that move the weights most, averaged over the others. \
-             Where there are no dots, there are no data: the weights there say little.",
+            "The share of each expert in the weight along the two inputs that move it most, averaged over the others. \
+             Where there are no dots, there are no data: shares there say little.",
         ),
         "observed" => (
             "Predicted and observed",
