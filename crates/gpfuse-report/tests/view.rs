@@ -113,7 +113,9 @@ fn several_experts_have_weights_along_each_input() {
         }
         let pair = found.pair.unwrap().panels;
         let cells = pair[0].1.values.iter().zip(&pair[1].1.values);
-        assert!(pair[0].1.values.len() == 324 && cells.clone().all(|(a, b)| (a + b - 1.0).abs() < 1e-9));
+        assert!(
+            pair[0].1.values.len() == 324 && cells.clone().all(|(a, b)| (a + b - 1.0).abs() < 1e-9)
+        );
     }
 }
 

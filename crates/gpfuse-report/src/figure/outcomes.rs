@@ -111,7 +111,7 @@ pub fn observed(plot: &Outcomes) -> Scene {
     scene.dashed(frame.at(ends.0, 0.0), frame.at(ends.1, 0.0));
     let groups = plot.groups();
     let mean = band(
-        "mean of rows of about the same prediction",
+        "mean by level",
         groups.iter().map(|group| {
             let n = group.residuals.len() as f64;
             let mean = group.residuals.iter().sum::<f64>() / n;
@@ -146,9 +146,13 @@ pub fn levels(plot: &Outcomes) -> Option<Scene> {
         }
         band
     };
-    let frame = |right: bool| {
+    let frame = |right: bool, low: f64, high: f64| {
         let (from, to) = panel(right);
-        Frame { x: Axis::along(&x, from, to), y: Axis::exact(0.0, 1.0, TOP + PLOT, TOP) }
+        let ends = (x[0], x[x.len() - 1]);
+        Frame {
+            x: Axis::padded(ends.0, ends.1, from, to),
+            y: Axis::exact(low, high, TOP + PLOT, TOP),
+        }
     };
     let expected = |scene: &mut Scene, frame: &Frame, band: &Band, level: f64| {
         let outline = frame.between(&x, &band.low, &band.high);
@@ -167,27 +171,31 @@ pub fn levels(plot: &Outcomes) -> Option<Scene> {
             }
         });
     };
-    let left = frame(false);
+    let found = COVERED.map(|level| {
+        let of = groups.iter().map(|group| (covered(&group.pit, level), 0.0));
+        band(&format!("{:.0} % interval", 100.0 * level), of)
+    });
+    let least = found[0].centre.iter().fold(0.35, |a: f64, v| a.min(v - 0.05));
+    let left = frame(false, least.max(0.0), 1.0);
     left.rows(&mut scene, "share of rows inside");
     for level in COVERED {
         expected(&mut scene, &left, &calibrated(level, &|n| stray(level, n)), level);
     }
-    let mut found = Vec::new();
-    for (i, level) in COVERED.into_iter().enumerate() {
-        let of = groups.iter().map(|group| (covered(&group.pit, level), 0.0));
-        let band = band(&format!("{:.0} % interval", 100.0 * level), of);
-        marked(&mut scene, &left, i, &band);
-        found.push(band);
+    for (i, band) in found.iter().enumerate() {
+        marked(&mut scene, &left, i, band);
     }
     legend(&mut scene, LEFT, WIDTH - EDGE, &entries(Key::Marked, found.iter().map(|b| &b.name)));
     left.foot(&mut scene, &predicted);
 
-    let right = frame(true);
-    right.rows(&mut scene, "mean PIT");
     let of_mean = |n: usize| TWO_SIDED / (12.0 * n as f64).sqrt();
-    expected(&mut scene, &right, &calibrated(0.5, &of_mean), 0.5);
+    let even = calibrated(0.5, &of_mean);
     let mean = |group: &Group| group.pit.iter().sum::<f64>() / group.pit.len() as f64;
     let mean = band("mean PIT", groups.iter().map(|group| (mean(group), 0.0)));
+    let farthest =
+        mean.centre.iter().chain(&even.high).fold(0.2, |a: f64, v| a.max((v - 0.5).abs() + 0.03));
+    let right = frame(true, (0.5 - farthest).max(0.0), (0.5 + farthest).min(1.0));
+    right.rows(&mut scene, "mean PIT");
+    expected(&mut scene, &right, &even, 0.5);
     marked(&mut scene, &right, COVERED.len(), &mean);
     right.foot(&mut scene, &predicted);
     let note = format!(

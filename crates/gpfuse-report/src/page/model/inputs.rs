@@ -21,10 +21,7 @@ pub(super) fn inputs(model: &Model<'_>) -> Option<Section> {
             .with(Block::Table(moves(model, first)));
     }
     if let Some(found) = weights {
-        section = section.with(Block::text(format!("Of the weights: {}.", found.words())));
-        if let Some(worth) = &model.fitted.worth {
-            section = section.with(Block::text(format!("On rows left out, {}.", worth.words())));
-        }
+        section = section.with(Block::text(format!("The weights: {}.", found.words())));
         section = section.with(Block::Table(trust(model, found)));
     }
     Some(section)
