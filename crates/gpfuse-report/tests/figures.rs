@@ -75,7 +75,7 @@ fn all(values: &[f64]) -> Vec<Scene> {
     };
     let several = Effect { bands: bands.clone(), ..panel.clone() };
     // Many rows of few values: groups by level need many.
-    let rows: Vec<f64> = values.iter().copied().cycle().take(60.min(60 * values.len())).collect();
+    let rows: Vec<f64> = values.iter().copied().cycle().take(90.min(90 * values.len())).collect();
     let outcomes = Outcomes {
         of: HOSTILE.into(),
         target: HOSTILE.into(),
@@ -116,7 +116,7 @@ fn all(values: &[f64]) -> Vec<Scene> {
             title: HOSTILE.into(),
             y: HOSTILE.into(),
             note: HOSTILE.into(),
-            from_zero: false,
+            shares: false,
             panels: vec![panel.clone(), panel.clone(), panel.clone(), panel],
         }),
         forest(HOSTILE, [HOSTILE, HOSTILE], HOSTILE, HOSTILE, &contestants(values)),
@@ -134,7 +134,7 @@ fn all(values: &[f64]) -> Vec<Scene> {
             title: HOSTILE.into(),
             y: HOSTILE.into(),
             note: HOSTILE.into(),
-            from_zero: true,
+            shares: true,
             panels: vec![several],
         }),
         pairs(&pair),

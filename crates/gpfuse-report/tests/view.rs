@@ -36,7 +36,6 @@ fn one_input_has_curves() {
         let all = [
             "observed",
             "calibration",
-            "levels",
             "experts",
             "draws",
             "predictive",
@@ -45,7 +44,7 @@ fn one_input_has_curves() {
             "rank",
         ];
         assert_eq!(names(&found), all);
-        assert!(found.omitted.is_empty(), "{:?}", found.omitted);
+        assert!(found.omitted.len() == 1 && found.omitted[0].contains("by level"));
         let experts = found.experts.unwrap();
         for i in 0..experts.x.len() {
             let sum: f64 = experts.weights.iter().map(|b| b.centre[i]).sum();
@@ -64,7 +63,7 @@ fn one_input_has_curves() {
         assert!(found.calibration.unwrap().pit.iter().all(|p| (0.0..=1.0).contains(p)));
         // Without a table: the rows of the fit, each left out.
         let without = view(&fitted, None, 1).unwrap();
-        assert_eq!((names(&without), without.omitted.len()), (all.to_vec(), 0));
+        assert_eq!((names(&without), without.omitted.len()), (all.to_vec(), 1));
         assert!(without.judged.contains("without itself"), "{}", without.judged);
         let error = |view: View| {
             let found = view.outcomes.unwrap();
@@ -79,7 +78,7 @@ fn one_input_has_curves() {
 fn several_inputs_have_slices_and_partial_effects() {
     let fitted = fit(&rows(2), &settings(Method::Het)).unwrap();
     let found = view(&fitted, None, 1).unwrap();
-    let rows = ["observed", "calibration", "levels"];
+    let rows = ["observed", "calibration"];
     assert_eq!(names(&found), [&rows[..], &["slices", "partial", "trace", "rank"]].concat());
     assert!(found.moves.weights.is_none());
     // The target depends on the first input alone, which the panels show.
@@ -131,7 +130,7 @@ fn experts_made_elsewhere_need_the_table() {
     let fitted = fit(&known, &settings(Method::Bhs)).unwrap();
     let without = view(&fitted, None, 1).unwrap();
     // Weights need no more than the inputs of the rows, and what the experts said of these is known.
-    let known_of = ["observed", "calibration", "levels"];
+    let known_of = ["observed", "calibration"];
     assert_eq!(names(&without), [&known_of[..], &["weights", "trace", "rank"]].concat());
     assert!(without.omitted[0].contains("needs the table"), "{:?}", without.omitted);
     let found = view(&fitted, Some(&known), 1).unwrap();

@@ -29,8 +29,8 @@ pub struct Effects {
     pub y: String,
     /// A line of text at the foot, such as where the other inputs stand.
     pub note: String,
-    /// Whether the y axis begins at 0.
-    pub from_zero: bool,
+    /// Whether these are shares, from 0 to 1.
+    pub shares: bool,
     /// The panels.
     pub panels: Vec<Effect>,
 }
@@ -59,15 +59,14 @@ pub fn effects(plot: &Effects) -> Scene {
         }
     };
     let all = ends(plot.panels.iter().flat_map(|p| &p.bands)).collect::<Vec<f64>>();
-    let largest = all.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
     for (i, panel) in plot.panels.iter().enumerate() {
         let (left, top) =
             (wide * (i % across) as f64, first + (i / across) as f64 * (PLOT + BELOW));
         let foot = top + PLOT;
         let frame = Frame {
             x: Axis::along(&panel.x, left + NUMBERS, left + wide - 8.0),
-            y: match plot.from_zero {
-                true => Axis::exact(0.0, 1.02 * largest, foot, top),
+            y: match plot.shares {
+                true => Axis::exact(0.0, 1.0, foot, top),
                 false => Axis::readable(all.iter().copied(), foot, top),
             },
         };

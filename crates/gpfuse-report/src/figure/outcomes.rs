@@ -25,7 +25,7 @@ pub struct Outcomes {
 /// The levels whose coverage is shown.
 const COVERED: [f64; 3] = [0.5, 0.8, 0.95];
 /// Rows of a group, at least, and the most groups.
-const GROUP: (usize, usize) = (20, 8);
+const GROUP: (usize, usize) = (40, 8);
 const LEFT: f64 = 78.0;
 const PANEL: f64 = 312.0;
 const GAP: f64 = 86.0;
@@ -55,6 +55,11 @@ impl Outcomes {
             pit: rows.iter().map(|row| row[2]).collect(),
         };
         (0..count).map(part).filter(|rows| !rows.is_empty()).map(group).collect()
+    }
+
+    /// Whether there are enough rows for calibration by level.
+    pub fn has_levels(&self) -> bool {
+        self.groups().len() > 1
     }
 
     fn rows(&self) -> String {
@@ -131,10 +136,10 @@ pub fn observed(plot: &Outcomes) -> Scene {
 /// right; none with too few rows for two groups. In shades: where 95 of 100 calibrated predictions lie, with the
 /// variance `p (1 - p) / n` of a share and `1 / (12 n)` of the mean of n uniform numbers.
 pub fn levels(plot: &Outcomes) -> Option<Scene> {
-    let groups = plot.groups();
-    if groups.len() < 2 {
+    if !plot.has_levels() {
         return None;
     }
+    let groups = plot.groups();
     let mut scene = Scene::titled(&format!("{}: calibration by level", plot.of), WIDTH);
     let predicted = format!("predicted {}", plot.target);
     let x: Vec<f64> = groups.iter().map(|group| group.at).collect();
@@ -218,7 +223,7 @@ mod tests {
             pit: vec![0.5; n as usize],
             ..Outcomes::default()
         };
-        for (n, count) in [(0, 0), (1, 1), (39, 1), (40, 2), (163, 8), (900, 8)] {
+        for (n, count) in [(0, 0), (1, 1), (79, 1), (80, 2), (163, 4), (900, 8)] {
             let groups = rows(n).groups();
             assert_eq!(groups.len(), count, "{n}");
             assert_eq!(groups.iter().map(|g| g.pit.len()).sum::<usize>(), n as usize);

@@ -33,7 +33,7 @@ fn figure(fitted: &Fitted, title: &str, note: String, panels: Vec<Effect>) -> Ef
         false => String::new(),
     };
     let (title, y) = (title.into(), fitted.target().into());
-    Effects { title, y, note: note + &more, from_zero: false, panels }
+    Effects { title, y, note: note + &more, shares: false, panels }
 }
 
 /// The inputs, first those that matter most.
@@ -110,7 +110,7 @@ pub(super) fn weights(fitted: &Fitted, data: &Data, found: &fit::Effects) -> Eff
     );
     let panels = panels(fitted, data, found, &names(fitted));
     let plot = figure(fitted, "How much each expert is trusted", note, panels);
-    Effects { y: SHARE.into(), from_zero: true, ..plot }
+    Effects { y: SHARE.into(), shares: true, ..plot }
 }
 
 /// The average weights along the two inputs that matter most to them; none where fewer matter.

@@ -46,7 +46,12 @@ pub(super) fn of_rows_left_out(fitted: &Fitted, out: &mut View, threads: usize) 
 fn judge(fitted: &Fitted, y: &[f64], (mean, pit): (Vec<f64>, Vec<f64>), out: &mut View) {
     let target = fitted.target().to_string();
     out.calibration = Some(Calibration { title: String::new(), pit: pit.clone() });
-    out.outcomes = Some(Outcomes { of: String::new(), target, observed: y.to_vec(), mean, pit });
+    let found = Outcomes { of: String::new(), target, observed: y.to_vec(), mean, pit };
+    if !found.has_levels() {
+        out.omitted
+            .push("Calibration by level: there are too few rows for two groups of them.".into());
+    }
+    out.outcomes = Some(found);
 }
 
 /// Judge the calibration of a model at the marked rows; none where no row is marked. It has no

@@ -4,6 +4,7 @@ use gpfuse::fit::Effects;
 
 use super::Model;
 use crate::page::document::{Block, Cell, Column, Section, Table};
+use crate::page::number::count;
 
 /// The inputs by how far they move predictions and weights, and how much each expert is trusted; none where there is
 /// one input and one expert.
@@ -50,8 +51,12 @@ fn moves(model: &Model<'_>, first: &Effects) -> Table {
     });
     let all = [mean, weights].map(|found| found.map(|found| found.spread));
     let rows = each.chain([row("all, from row to row".into(), all)]).collect();
-    let rows_seen = first.rows;
-    let caption = format!("Inputs by how far they move it, at {rows_seen} rows");
+    let at = |what: &str, found: Option<&Effects>| {
+        found.map(|found| format!("{what} at {}", count(found.rows, "row")))
+    };
+    let at: Vec<String> =
+        at("predictions", mean).into_iter().chain(at("weights", weights)).collect();
+    let caption = format!("Inputs by how far they move it: {}", at.join(", "));
     Table { caption, long: false, columns, rows }
 }
 

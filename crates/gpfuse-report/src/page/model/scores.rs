@@ -57,7 +57,8 @@ fn beside(model: &Model<'_>, fusion: &Scores) -> Table {
         Column::unit("CRPS", &target),
         Column::unit("RMSE", &target),
     ];
-    columns.extend(LEVELS.map(|level| Column::unit(&format!("In {:.0} %", 100.0 * level), "%")));
+    columns
+        .extend(LEVELS.map(|level| Column::unit(&format!("Inside {:.0} %", 100.0 * level), "%")));
     let row = |name: String, scores: &Scores| {
         let measured = |s: &Score| Cell::measured(Some(s.value), s.se);
         let plain = [&scores.nlpd, &scores.crps, &scores.rmse].map(measured);
