@@ -56,7 +56,7 @@ fn one_input_has_curves() {
         let (band, heat) = (&predictive.methods[0], predictive.density.unwrap());
         assert!((0..200).all(|i| band.low[i] < band.centre[i] && band.centre[i] < band.high[i]));
         let cell = heat.y[1] - heat.y[0];
-        for column in heat.density.chunks(heat.y.len()) {
+        for column in heat.values.chunks(heat.y.len()) {
             let mass: f64 = column.iter().sum::<f64>() * cell;
             assert!(mass > 0.3 && mass < 1.1, "{method}: {mass}");
         }
