@@ -34,9 +34,11 @@ _HOME = {
     "Score": "scores",
     "Scores": "scores",
     "Weights": "weighing",
+    "WeightEffects": "weighing",
     "evaluate": "pipelines",
     "predict_dist": "pipelines",
     "weights": "pipelines",
+    "weight_effects": "pipelines",
     "scorers": "",
     "Interrupted": "errors",
     "ConvergenceWarning": "errors",
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from .joint import PoGPE as PoGPE
     from .pipelines import evaluate as evaluate
     from .pipelines import predict_dist as predict_dist
+    from .pipelines import weight_effects as weight_effects
     from .pipelines import weights as weights
     from .plots import plot_prediction as plot_prediction
     from .plots import plot_weights as plot_weights
@@ -91,6 +94,7 @@ if TYPE_CHECKING:
     from .stacking import PBHS as PBHS
     from .validation import cross_validate as cross_validate
     from .validation import cross_validate_all as cross_validate_all
+    from .weighing import WeightEffects as WeightEffects
     from .weighing import Weights as Weights
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -18,10 +19,10 @@ from .distribution import Distribution
 from .engine import omega_of, seed_of, threads_of, to_json
 from .errors import Interrupted, warn_convergence, warn_unused
 from .progress import Bars, wanted
-from .rows import new_rows, numbered, refuse_other_order, training_rows
+from .rows import new_rows, number_of, numbered, refuse_other_order, training_rows
 from .scores import Scores
 from .settings import FIT, described, given
-from .weighing import Weights
+from .weighing import WeightEffects, Weights
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -221,6 +222,41 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def weights(self, X: Any, level: float = 0.9) -> Weights:
         """How much each expert is trusted at each row, with central intervals of `level`."""
         return self._weigh(X, level)
+
+    def weight_effects(
+        self, X: Any, level: float = 0.9, *, inputs: Sequence[int | str] | None = None
+    ) -> WeightEffects:
+        """How the weights depend on `inputs` (all if not given), averaged over rows of `X`.
+
+        At most 100 of the rows and 100 of the draws are looked at, evenly spread.
+        """
+        rows = self._new_rows(X)
+        names = self.model_.inputs
+        if not 0 < level < 1:
+            raise ValueError(f"level: {level} is out of range: use a number between 0 and 1")
+        wanted = [
+            number_of(name, names) for name in (range(len(names)) if inputs is None else inputs)
+        ]
+        threads = threads_of(self.threads, self.n_jobs)
+        found = self.model_.weight_effects(rows, wanted, float(level), threads)
+        if found is None:
+            raise ValueError(
+                "the model has one expert, whose weight is 1: there is nothing to show"
+            )
+        told, curves = found
+        told = json.loads(told)
+        return WeightEffects(
+            experts=self.model_.experts,
+            inputs=[names[i] for i in told["inputs"]],
+            moves=np.array(told["moves"]),
+            places=[places for places, _ in curves],
+            mean=[parts[0] for _, parts in curves],
+            low=[parts[1] for _, parts in curves],
+            high=[parts[2] for _, parts in curves],
+            average=np.array(told["average"]),
+            level=float(level),
+            **{name: told[name] for name in ("spread", "agreed", "words")},
+        )
 
     def evaluate(self, X: Any, y: ArrayLike) -> Scores:
         """All scores of the predictions at `X` against `y`: `.nlpd`, `.crps`, `.coverage`, ..."""

@@ -12,12 +12,11 @@ from sklearn.utils import column_or_1d
 from . import _gpfuse
 from .engine import to_json
 from .errors import warn_convergence
-from .folds import pandas
 from .progress import bar, wanted
 from .rows import new_rows, numbered, training_rows
 from .scores import Score
 from .stacking import Stacking
-from .table import aligned, with_error
+from .table import aligned, pandas, with_error
 
 
 @dataclass(eq=False, repr=False)

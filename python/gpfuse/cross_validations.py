@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .folds import NAMES, CrossValidation, Fold, Mean, over_folds, pandas
+from .folds import NAMES, CrossValidation, Fold, Mean, over_folds
 from .scores import Score
-from .table import aligned, with_error
+from .table import aligned, pandas, with_error
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from .scores import Score, Scores
-from .table import aligned, with_error
+from .table import aligned, pandas, with_error
 
 NAMES = ("nlpd", "crps", "rmse", "mae")
 
@@ -186,11 +185,3 @@ def _cells(scores: Scores | None) -> Iterable[str]:
 def _line(text: str, width: int = 90) -> str:
     line = text.strip().splitlines()[0] if text.strip() else "no words"
     return line if len(line) <= width else line[: width - 3] + "..."
-
-
-def pandas() -> Any:
-    """The library, or an error that says how to get it."""
-    try:
-        return import_module("pandas")
-    except ImportError as error:
-        raise ImportError("to_pandas: pandas is missing: pip install pandas") from error

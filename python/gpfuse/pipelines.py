@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .distribution import Distribution
 from .scores import Scores
-from .weighing import Weights
+from .weighing import WeightEffects, Weights
 
 _USE = "use an estimator of gpfuse, or a pipeline or a search around one"
 
@@ -48,6 +48,16 @@ def weights(model: Any, X: Any, level: float = 0.9, **said: Any) -> Weights:
     Other parameters are those of `predict_dist`.
     """
     found: Weights = _method(model, "weights")(_rows(model, X), level, **said)
+    return found
+
+
+def weight_effects(model: Any, X: Any, level: float = 0.9, **more: Any) -> WeightEffects:
+    """How the weights depend on each input, averaged over rows like those of `X`.
+
+    `inputs` are the inputs to look at, by number or name, as the estimator within pipelines has
+    them; all if not given.
+    """
+    found: WeightEffects = _method(model, "weight_effects")(_rows(model, X), level, **more)
     return found
 
 

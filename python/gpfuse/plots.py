@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .pipelines import innermost, predict_dist, weights
+from .pipelines import innermost, predict_dist, weight_effects, weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,52 +28,68 @@ def plot_weights(
     estimator: Any,
     X: Any,
     *,
-    feature: int | str = 0,
+    along: int | str | None = None,
+    feature: int | str | None = None,
     ax: Axes | None = None,
     level: float = 0.9,
     **said: Any,
 ) -> Axes:
     """Draw how much each expert is trusted along one input.
 
-    A line is the posterior mean of an expert's weight, a band its central posterior interval. Rows
-    are sorted by the input; the other inputs are as given, so give rows that differ in one input
-    only for a clean section. In a joint model experts can change their labels between chains, and
-    their bands are then wide: see the book, "Reading the weights".
+    A line is the posterior mean of an expert's weight, a band its central posterior interval. With
+    several inputs, these are shares in the weight, averaged over the other inputs of the rows
+    (`weight_effects`). In a joint model experts can change their labels between chains: averages
+    are then of one chain.
 
     Parameters
     ----------
     estimator : a fitted estimator with weights, or a pipeline that ends in one
     X : rows of shape (n, inputs)
-    feature : int or str
-        The input along which to draw: its number from 0, or its name.
+    along : int or str, optional
+        The input along which to draw: its number from 0, or its name. Without it, with several
+        inputs, the one that moves the weights most.
+    feature : int or str, optional
+        An input along which to draw the rows as they are instead, in the order of the input: for
+        rows that differ in one input only.
     ax : matplotlib Axes, optional
         Where to draw; new axes if not given.
     level : float
         What the bands hold.
     **said
-        `mean=` and `std=` of experts made elsewhere, at the rows of `X`.
+        `mean=` and `std=` of experts made elsewhere, at the rows of `X`: where rows are drawn as
+        they are.
 
     Returns
     -------
     matplotlib Axes
     """
-    found = weights(estimator, X, level, **said)
+    if along is not None and feature is not None:
+        raise ValueError("along, feature: give one of the two")
+    if feature is None and (along is not None or (np.ndim(X) == 2 and np.shape(X)[1] > 1)):
+        only = None if along is None else [along]
+        found = weight_effects(estimator, X, level, inputs=only)
+        name, places, experts = found.inputs[0], found.places[0], found.experts
+        what = "share of the weight"
+        low, mean, high = found.low[0], found.mean[0], found.high[0]
+    else:
+        rows = weights(estimator, X, level, **said)
+        places, name, order = _along(estimator, X, 0 if feature is None else feature)
+        low, mean, high = (part[order] for part in (rows.low, rows.mean, rows.high))
+        what, experts = "weight", rows.experts
     ax = _axes(ax)
-    along, name, order = _along(estimator, X, feature)
-    for k, expert in enumerate(found.experts):
+    for k, expert in enumerate(experts):
         colour = _COLOURS[k % len(_COLOURS)]
         # Colours and styles fall out of step after a round, so that no pair comes twice.
         style = _STYLES[(k + k // len(_COLOURS)) % len(_STYLES)]
-        low, mean, high = (part[order, k] for part in (found.low, found.mean, found.high))
-        ax.fill_between(along, low, high, color=colour, alpha=0.12, lw=0)
+        ax.fill_between(places, low[:, k], high[:, k], color=colour, alpha=0.12, lw=0)
         for end in (low, high):
             # Without colour, the ends say whose band it is.
-            ax.plot(along, end, color=colour, ls=style, lw=0.7, alpha=0.6)
-        ax.plot(along, mean, color=colour, ls=style, lw=1.8, label=_title(expert))
+            ax.plot(places, end[:, k], color=colour, ls=style, lw=0.7, alpha=0.6)
+        ax.plot(places, mean[:, k], color=colour, ls=style, lw=1.8, label=_title(expert))
     ax.set_xlabel(name)
-    ax.set_ylabel(f"weight: mean, {100 * level:g} % interval")
+    ax.set_ylabel(f"{what}: mean, {100 * level:g} % interval")
     _, top = ax.get_ylim()
-    ax.set_ylim(0.0, 1.0 if np.all(found.high <= 1.0) else top)
+    ax.set_ylim(0.0, 1.0 if np.all(high <= 1.0) else top)
     _legend(ax)
     return ax
 

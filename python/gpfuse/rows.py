@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,14 @@ def _finite(X: Any, names: Any) -> _Array:
             f"row {row + 1}, column `{name}` is {word}: drop the row (rows count from 1)"
         )
     return rows
+
+
+def number_of(name: int | str, names: Sequence[str]) -> int:
+    """The number of an input from its name, or from its number."""
+    if isinstance(name, str):
+        if name not in names:
+            raise ValueError(f"no input is called {name!r}: use one of {list(names)}")
+        return list(names).index(name)
+    if not 0 <= name < len(names):
+        raise ValueError(f"input {name} is out of range: use 0 to {len(names) - 1}")
+    return int(name)

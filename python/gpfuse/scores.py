@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._gpfuse import Predictive
+from .table import pandas
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,15 @@ class Scores:
         pairs = zip(levels, scores["coverage"], strict=True)
         coverage = {level: Score(**score) for level, score in pairs}
         return cls(**plain, coverage=coverage, losses=losses)
+
+    def to_pandas(self) -> Any:
+        """A data frame with a row for each score: its value and both standard errors."""
+        scores = {name: getattr(self, name) for name in ("nlpd", "crps", "rmse", "mae")}
+        scores |= {f"coverage_{100 * p:.0f}": score for p, score in self.coverage.items()}
+        rows = [{"value": s.value, "mcse": s.mcse, "se": s.se} for s in scores.values()]
+        return pandas().DataFrame(
+            rows, index=pandas().Index(list(scores), name="score"), dtype=float
+        )
 
     def __repr__(self) -> str:
         lines = [

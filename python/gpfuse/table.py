@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .scores import Score
+if TYPE_CHECKING:
+    from .scores import Score
 
 
 def decimals(error: float | None) -> int:
@@ -35,3 +38,11 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         return "  ".join([first[0].ljust(first[1]), *right, last[0]]).rstrip()
 
     return "\n".join(map(line, lines))
+
+
+def pandas() -> Any:
+    """The library, or an error that says how to get it."""
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise ImportError("to_pandas: pandas is missing: pip install pandas") from error

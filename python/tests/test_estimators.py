@@ -47,6 +47,29 @@ def test_the_distribution_agrees_with_itself(pogpe: gf.PoGPE, data: gf.Simulated
     assert float(scores.nlpd) == scores.nlpd.value
 
 
+def test_weights_and_scores_are_tables_and_fit_a_screen(
+    pogpe: gf.PoGPE, data: gf.Simulated
+) -> None:
+    pytest.importorskip("pandas")
+    X = np.linspace(-2, 2, 300)[:, None]
+    found = pogpe.weights(X)
+    table = found.to_pandas()
+    assert len(table) == 300 * len(found.experts) and table.index.names == ["row", "expert"]
+    assert np.array_equal(table["low"].to_numpy(), found.low.ravel())
+    assert table.loc[(7, found.experts[1]), "expert_mean"] == found.expert_mean[7, 1]
+    lines = repr(found).splitlines()
+    assert len(lines) < 15 and lines[0] == "mean weights at 300 rows"
+    assert lines[-1].split() == ["299", *(f"{w:.3f}" for w in found.mean[-1])]
+    few = repr(pogpe.weights(X[:3])).splitlines()
+    assert [line.split()[0] for line in few[1:]] == ["row", "0", "1", "2"]
+    many = gf.Weights([f"m{k}" for k in range(30)], *[np.full((2, 30), 0.1)] * 5, level=0.9)
+    assert "22 more experts" in repr(many) and max(map(len, repr(many).splitlines())) < 80
+    scores = pogpe.evaluate(data.X, data.y)
+    table = scores.to_pandas()
+    assert table.loc["nlpd", "value"] == scores.nlpd.value
+    assert list(table.columns) == ["value", "mcse", "se"] and "coverage_95" in table.index
+
+
 def test_samples_are_from_the_distribution(pogpe: gf.PoGPE, data: gf.Simulated) -> None:
     """Their means lie within 5 standard errors: false failure 80 x 6e-7 = 5e-5, seed fixed."""
     p = pogpe.predict_dist(data.X)

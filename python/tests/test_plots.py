@@ -39,6 +39,38 @@ def _lines(ax) -> dict[str, np.ndarray]:
     return {line.get_label(): np.array(line.get_data()) for line in ax.get_lines()}
 
 
+@pytest.mark.parametrize("along", [0, "x1", None])
+def test_weights_along_an_input_are_averages_over_the_others(fitted, rows, along) -> None:
+    X, _ = rows
+    ax = gf.plot_weights(fitted, X, along=along, level=0.8)
+    ranked = gf.weight_effects(fitted, X, level=0.8)
+    assert np.all(np.diff(ranked.moves) <= 0)
+    name = {0: "x0", None: ranked.inputs[0]}.get(along, along)
+    assert ax.get_xlabel() == name
+    found = fitted.weight_effects(X, 0.8, inputs=[name])
+    assert found.inputs == [name] and found.experts == ["1", "2"]
+    places, mean = found.places[0], found.mean[0]
+    assert np.all(np.diff(places) > 0) and np.allclose(mean.sum(axis=1), 1.0)
+    assert np.all(found.low[0] <= mean + 1e-12)
+    assert places[0] == X[:, int(name[1])].min() and places[-1] == X[:, int(name[1])].max()
+    lines = _lines(ax)
+    for k in range(2):
+        assert np.array_equal(lines[f"expert {k + 1}"], [places, mean[:, k]])
+
+
+def test_weight_effects_are_a_table_and_words(fitted, rows) -> None:
+    found = fitted.weight_effects(rows[0])
+    assert found.to_pandas().index.tolist() == found.inputs
+    assert found.words in repr(found) and "moves a share by" in repr(found)
+    assert found.average.shape == (2, 3) and np.isclose(found.average[:, 0].sum(), 1.0)
+    with pytest.raises(ValueError, match="no input is called 'x9': use one of"):
+        fitted.weight_effects(rows[0], inputs=["x9"])
+    with pytest.raises(ValueError, match="input 7 is out of range: use 0 to 1"):
+        gf.plot_weights(fitted, rows[0], along=7)
+    with pytest.raises(ValueError, match="give one of the two"):
+        gf.plot_weights(fitted, rows[0], along=0, feature=0)
+
+
 @pytest.mark.parametrize("feature", [0, 1])
 def test_weights_are_drawn_in_the_order_of_the_input(fitted, rows, feature: int) -> None:
     X, _ = rows
@@ -53,7 +85,7 @@ def test_weights_are_drawn_in_the_order_of_the_input(fitted, rows, feature: int)
 
 def test_bands_of_weights_hold_the_interval(fitted, rows) -> None:
     X, _ = rows
-    ax = gf.plot_weights(fitted, X, level=0.5)
+    ax = gf.plot_weights(fitted, X, feature=0, level=0.5)
     found = fitted.weights(X, level=0.5)
     assert len(ax.collections) == 2
     for k, band in enumerate(ax.collections):

@@ -129,6 +129,13 @@ export function make(gpfuse, folder) {
   const named = readFileSync(join(folder, "data.csv"), "utf8").replace("x,y", `"${EVIL}","y </script><b>"`);
   writeFileSync(join(folder, "named.csv"), named);
   run("fit", "named.csv", "--target", "y </script><b>", "--method", "mogpe", ...small, "--out", "model.nc");
+  // The default method on several inputs, with names that are no markup either.
+  const table = [[`"${EVIL}"`, "x2", "x3", "z"], ...[...Array(80).keys()].map((i) => {
+    const [a, b, c] = [1.3, 2.1, 0.7].map((k) => Math.sin(k * i));
+    return [a, b, c, a + Math.cos(2 * b) * c + 0.1 * Math.sin(17 * i)].map((v) => v.toFixed(4));
+  })];
+  writeFileSync(join(folder, "three.csv"), `${table.map((row) => row.join()).join("\n")}\n`);
+  run("fit", "three.csv", "--target", "z", "--gate", "gp", "--warmup", "120", "--draws", "60", "--chains", "2", "--max-depth", "5", "--out", "three.nc");
   if (!existsSync(join(folder, "model.nc"))) throw new Error("no model");
   return { rows: all };
 }

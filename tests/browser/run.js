@@ -17,6 +17,8 @@ const timed = (what, work) => {
 };
 timed("the page of the sweep", () => report("sweep"));
 timed("the page of the model", () => report("model.nc", "--data", "named.csv", "--figures", "figures"));
+timed("the page of a fusion", () => report("three.nc"));
+timed("the page of a fusion on a table", () => report("three.nc", "--data", "three.csv", "--out", "table.html"));
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -181,11 +183,33 @@ await look("sweep/report.html", { colorScheme: "dark" }, async (page) => {
   assert(await page.locator("nav").isHidden());
 });
 
-for (const file of ["sweep/report.html", "model.html"]) {
-  for (const width of [360, 1200]) {
+/** What sticks out of the page, or is cut off in a box that does not scroll. */
+const hidden = (page) =>
+  page.evaluate(() => {
+    const name = (element) => `${element.tagName.toLowerCase()} "${element.textContent.trim().slice(0, 30)}"`;
+    const scrolls = (element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
+    const inBox = (element) => element.closest(".scroll, .sheet, pre, .skip, #tip, [hidden]") !== null;
+    const all = [...document.body.querySelectorAll("*")];
+    const cut = all.filter((e) => !(e instanceof SVGElement) && getComputedStyle(e).overflowX !== "visible" && e.scrollWidth > e.clientWidth + 1 && !scrolls(e));
+    const out = all.filter((e) => !inBox(e) && e.getBoundingClientRect().right > innerWidth + 1);
+    const reached = all.filter((e) => scrolls(e) && e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0);
+    return [...cut, ...out, ...reached].map(name);
+  });
+/** How much of the width paragraphs and drawings leave empty at the right or the left. */
+const empty = (page) =>
+  page.evaluate(() => {
+    const boxes = [...document.querySelectorAll(".sheet svg, main p")].map((e) => e.getBoundingClientRect());
+    const widest = (of) => Math.min(...boxes.filter((box) => box.width > 0).map(of));
+    return Math.max(widest((box) => box.left), innerWidth - Math.max(...boxes.map((box) => box.right))) / innerWidth;
+  });
+
+for (const file of ["sweep/report.html", "model.html", "three.html", "table.html"]) {
+  for (const width of [360, 400, 1200]) {
     await look(file, { viewport: { width, height: 800 } }, async (page) => {
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert(over <= 0, `${file} at ${width}: ${over} too wide`);
+      assert.deepEqual(await hidden(page), [], `${file} at ${width}`);
+      assert((await empty(page)) < 1 / 3, `${file} at ${width}: a third is empty`);
       const name = `${file.replace(/\W/g, "-")}-${width}.png`;
       await page.screenshot({ path: join(folder, name), fullPage: true });
       assert(statSync(join(folder, name)).size > 20000);
@@ -193,8 +217,29 @@ for (const file of ["sweep/report.html", "model.html"]) {
   }
 }
 
+/** The figures of a page that have marks, in their order. */
+const drawn = (page) => page.locator("figure:has(g.mark)").evaluateAll((all) => all.map((figure) => figure.id));
+const FUSION = ["observed", "calibration", "levels", "weights", "pair", "slices", "partial", "trace", "rank"];
+for (const [file, told] of [["three.html", "80 rows of the fit, each predicted without itself"], ["table.html", "80 rows of the table"]]) {
+  await look(file, {}, async (page) => {
+    assert.deepEqual(await drawn(page), FUSION);
+    assert((await page.locator("figure#observed figcaption").innerText()).includes(told));
+    // Each of five experts along each of three inputs, and on a panel of shades.
+    assert.equal(await page.locator("figure#weights g.mark.line").count(), 15);
+    assert.equal(await page.locator("figure#pair g.mark.heat").count(), 5);
+    const tables = page.locator("#inputs table");
+    assert.equal(await tables.nth(0).locator("tbody tr").count(), 4);
+    assert.equal(await tables.nth(1).locator("tbody tr").count(), 5);
+    assert((await page.locator("#inputs").innerText()).includes("the draws agree on"));
+    assert.equal(await page.locator("#worth").count(), 1);
+    // The experts beside the fusion, where there is a table.
+    const beside = page.locator("#scores table", { has: page.locator("caption", { hasText: "beside each expert" }) });
+    assert.equal(await beside.locator("tbody tr").count(), file === "table.html" ? 6 : 0);
+  });
+}
+
 await look("model.html", {}, async (page) => {
-  for (const id of ["experts", "draws", "predictive", "weights", "calibration", "trace", "rank"]) {
+  for (const id of ["observed", "levels", "experts", "draws", "predictive", "weights", "calibration", "trace", "rank"]) {
     const figure = page.locator(`figure#${id}`);
     assert.equal(await figure.count(), 1, id);
     assert((await figure.locator("g.mark").count()) > 0, id);
@@ -207,4 +252,4 @@ await look("model.html", {}, async (page) => {
 // The same name inside an SVG file of its own.
 assert(!readFileSync(join(folder, "figures", "predictive.svg"), "utf8").includes("<img"));
 await browser.close();
-console.log(`${checks} looks at 2 pages: all well`);
+console.log(`${checks} looks at 4 pages: all well`);

@@ -127,6 +127,7 @@ fn the_page_of_the_papers_sweep_has_its_findings() {
         assert_eq!(text.contains("id=\"claims\""), paper, "{name}");
         assert_eq!(text.contains("Fig. 2a, RFF"), paper, "{name}");
         assert_eq!(text.contains("not tested"), paper, "{name}");
+        assert_eq!(text.matches("too few rows").count(), 2 * usize::from(name == "paper-quick"));
     }
 }
 

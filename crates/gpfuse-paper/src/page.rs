@@ -6,6 +6,7 @@ use gpfuse_report::page::document::{self, Block, Found, Section};
 use gpfuse_report::page::sweep::{self, Sweep, basis_name, figure_id, places, shown};
 use gpfuse_report::page::{Names, Page};
 
+use crate::protocol::is_quick;
 use crate::{Contrast, Finding, Panel, Verdict, findings};
 
 /// What the page of any sweep does not say, by its section.
@@ -17,6 +18,10 @@ const NOTES: [(&str, &str); 2] = [
     ),
     ("sensitivity", "The paper does not say over which range its inputs lie."),
 ];
+
+/// What the page of the small sweep says first, above its summary and its findings.
+const TOO_SMALL: &str = "This is the small version (`gpfuse paper --quick`): it has too few rows, splits and draws to \
+                         tell whether a finding holds, and shows that all of it runs. To tell, run `gpfuse paper`.";
 
 /// Make the page of the paper's sweep: that of any sweep, with the findings after the summary.
 pub fn page(sweep: &Sweep) -> Page {
@@ -30,6 +35,11 @@ pub fn page(sweep: &Sweep) -> Page {
         }
     }
     page.document.sections.insert(1, verdicts);
+    if is_quick(&sweep.folder.file) {
+        for section in page.document.sections.iter_mut().take(2) {
+            section.blocks.insert(0, Block::text(TOO_SMALL));
+        }
+    }
     page
 }
 

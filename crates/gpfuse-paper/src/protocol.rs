@@ -64,6 +64,11 @@ pub fn is_paper(file: &SweepFile) -> bool {
     NAMES.contains(&file.name.as_str()) && ARMS.iter().all(|arm| method(arm) == Some(*arm))
 }
 
+/// Whether a sweep is the paper's small one.
+pub(crate) fn is_quick(file: &SweepFile) -> bool {
+    is_paper(file) && file.name == NAMES[1]
+}
+
 /// The same grids with fewer rows, splits and draws.
 fn shrink(file: &mut SweepFile) {
     file.name = NAMES[1].into();

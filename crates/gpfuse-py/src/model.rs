@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gpfuse::experts::Assignment;
-use gpfuse::fit::Experts;
-use gpfuse::predict::ExpertSummary;
+use gpfuse::fit::{Effect, Experts};
+use gpfuse::predict::{ExpertSummary, Summary};
 use gpfuse::settings::{Given, Setting, Settled, Style, all, of_gp};
 use gpfuse::{Data, FitSettings, Fitted, Predictions, fit_with};
 use gpfuse_io::model_file::{self, ModelFileError};
 use gpfuse_io::nc::Tree;
-use numpy::PyArray2;
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
@@ -18,6 +18,9 @@ use serde_json::Value;
 use crate::arrays::{Matrix, Pair, Vector, matrix, predictions, to_matrix, to_vector, vector};
 use crate::predictive::{Predictive, Source};
 use crate::{error, run, tree};
+
+/// Places along an input, and mean, low and high of all experts there.
+type Along<'py> = (Bound<'py, PyArray1<f64>>, Vec<Bound<'py, PyArray2<f64>>>);
 
 /// How a model that has no file is called in an error about its contents.
 const UNNAMED: &str = "model";
@@ -307,6 +310,42 @@ impl Model {
         let found = run::whole(py, move |_| fitted.left_out(threads))?;
         let (bad, good_k) = (found.bad(), found.good_k);
         Ok(((to_vector(py, found.mean), to_vector(py, found.sd)), (bad, good_k)))
+    }
+
+    /// How the weights depend on some inputs, averaged over the other inputs of the rows: what there is to say in
+    /// JSON, and for each of these inputs its places and (places, experts) of mean, low and high. None of one expert.
+    fn weight_effects<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'_>,
+        inputs: Vec<usize>,
+        level: f64,
+        threads: usize,
+    ) -> PyResult<Option<(String, Vec<Along<'py>>)>> {
+        let (x, found) = matrix(&x);
+        error::same_inputs(self.fitted.inputs().len(), found)?;
+        let (data, fitted) = (Data::new(x, found).map_err(error::of)?, self.fitted.clone());
+        let found = run::whole(py, move |_| fitted.weight_effects(&data, &inputs, level, threads))?;
+        let Some(found) = found else { return Ok(None) };
+        let told = serde_json::json!({
+            "inputs": found.inputs.iter().map(|effect| effect.input).collect::<Vec<_>>(),
+            "moves": found.inputs.iter().map(|effect| effect.moves).collect::<Vec<_>>(),
+            "average": found.level.iter().map(|s| [s.mean, s.low, s.high]).collect::<Vec<_>>(),
+            "spread": found.spread,
+            "agreed": found.agreed,
+            "words": found.words(),
+        });
+        let parts: [fn(&Summary) -> f64; 3] = [|s| s.mean, |s| s.low, |s| s.high];
+        let one = |effect: Effect| -> PyResult<Along<'py>> {
+            let places = effect.x.len();
+            let part = |of: fn(&Summary) -> f64| {
+                let at = |p: usize| effect.curves.iter().map(move |curve| of(&curve[p]));
+                to_matrix(py, (0..places).flat_map(at).collect(), effect.curves.len())
+            };
+            let curves = parts.into_iter().map(part).collect::<PyResult<_>>()?;
+            Ok((to_vector(py, effect.x.clone()), curves))
+        };
+        Ok(Some((told.to_string(), found.inputs.into_iter().map(one).collect::<PyResult<_>>()?)))
     }
 
     /// The experts at rows: weight, its interval's ends, mean and sd, each (rows, experts).

@@ -63,12 +63,33 @@ fn all(values: &[f64]) -> Vec<Scene> {
     };
     let drawn = Drawn { mean: values.to_vec(), weight: values.iter().map(|v| v.abs()).collect() };
     let density = values.iter().flat_map(|_| values.iter().map(|v| v.abs())).collect();
-    let heat = Heat { x: x.clone(), y: x.clone(), density };
+    let heat = Heat { x: x.clone(), y: x.clone(), values: density };
     let quantities =
         vec![Quantity { name: HOSTILE.into(), chains: vec![values.to_vec(), values.to_vec()] }];
     let run = Chains { title: HOSTILE.into(), quantities };
-    let panel =
-        Effect { input: HOSTILE.into(), x: x.clone(), band: band(values), rug: values.to_vec() };
+    let panel = Effect {
+        input: HOSTILE.into(),
+        x: x.clone(),
+        bands: vec![band(values)],
+        rug: values.to_vec(),
+    };
+    let several = Effect { bands: bands.clone(), ..panel.clone() };
+    // Many rows of few values: groups by level need many.
+    let rows: Vec<f64> = values.iter().copied().cycle().take(90.min(90 * values.len())).collect();
+    let outcomes = Outcomes {
+        of: HOSTILE.into(),
+        target: HOSTILE.into(),
+        observed: rows.clone(),
+        mean: rows.iter().map(|v| 0.5 * v).collect(),
+        pit: rows.iter().map(|v| v.clamp(0.0, 1.0)).collect(),
+    };
+    let pair = Pairs {
+        labels: labels.clone(),
+        shade: HOSTILE.into(),
+        panels: vec![(HOSTILE.into(), heat.clone()); 4],
+        data: data.clone(),
+        note: HOSTILE.into(),
+    };
     vec![
         boxes(&box_plot(values)),
         experts(&panels),
@@ -95,6 +116,7 @@ fn all(values: &[f64]) -> Vec<Scene> {
             title: HOSTILE.into(),
             y: HOSTILE.into(),
             note: HOSTILE.into(),
+            shares: false,
             panels: vec![panel.clone(), panel.clone(), panel.clone(), panel],
         }),
         forest(HOSTILE, [HOSTILE, HOSTILE], HOSTILE, HOSTILE, &contestants(values)),
@@ -108,7 +130,19 @@ fn all(values: &[f64]) -> Vec<Scene> {
             ],
             note: HOSTILE.into(),
         }),
+        effects(&Effects {
+            title: HOSTILE.into(),
+            y: HOSTILE.into(),
+            note: HOSTILE.into(),
+            shares: true,
+            panels: vec![several],
+        }),
+        pairs(&pair),
+        observed(&outcomes),
     ]
+    .into_iter()
+    .chain(levels(&outcomes))
+    .collect()
 }
 
 /// The numbers of some attributes of a drawing.
@@ -173,11 +207,12 @@ fn each_mark_is_there_once() {
     assert_eq!([count(&few, "box"), count(&few, "dot")], [0, 12]);
     let scenes = all(&[0.1, 0.2, 0.3, 0.4]);
     let lines: Vec<usize> = scenes.iter().map(|s| count(s, "line")).collect();
-    assert_eq!(lines, [1, 4, 2, 1, 2, 1, 2, 0, 4, 0, 2]);
+    assert_eq!(lines, [1, 4, 2, 1, 2, 1, 2, 0, 4, 0, 2, 2, 0, 1, 4]);
     let bands: Vec<usize> = scenes.iter().map(|s| count(s, "band")).collect();
-    assert_eq!(bands, [1, 4, 2, 0, 2, 2, 0, 0, 4, 0, 4]);
+    assert_eq!(bands, [1, 4, 2, 0, 2, 2, 0, 0, 4, 0, 4, 2, 0, 1, 4]);
     let bars: Vec<usize> = scenes.iter().map(|s| count(s, "bar")).collect();
-    assert_eq!(bars, [0, 0, 0, 0, 0, 4, 0, 40, 0, 0, 0]);
+    assert_eq!(bars, [0, 0, 0, 0, 0, 4, 0, 40, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!((count(&scenes[12], "heat"), count(&scenes[13], "dot")), (4, 2));
     assert_eq!(count(&scenes[9], "dot"), 8);
 }
 

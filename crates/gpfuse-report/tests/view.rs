@@ -33,9 +33,18 @@ fn one_input_has_curves() {
     for method in [Method::Mogpe, Method::Pogpe, Method::Bhs] {
         let fitted = fit(&rows, &settings(method)).unwrap();
         let found = view(&fitted, Some(&rows), 1).unwrap();
-        let all = ["experts", "draws", "predictive", "weights", "calibration", "trace", "rank"];
+        let all = [
+            "observed",
+            "calibration",
+            "experts",
+            "draws",
+            "predictive",
+            "weights",
+            "trace",
+            "rank",
+        ];
         assert_eq!(names(&found), all);
-        assert!(found.omitted.is_empty(), "{:?}", found.omitted);
+        assert!(found.omitted.len() == 1 && found.omitted[0].contains("by level"));
         let experts = found.experts.unwrap();
         for i in 0..experts.x.len() {
             let sum: f64 = experts.weights.iter().map(|b| b.centre[i]).sum();
@@ -47,18 +56,21 @@ fn one_input_has_curves() {
         let (band, heat) = (&predictive.methods[0], predictive.density.unwrap());
         assert!((0..200).all(|i| band.low[i] < band.centre[i] && band.centre[i] < band.high[i]));
         let cell = heat.y[1] - heat.y[0];
-        for column in heat.density.chunks(heat.y.len()) {
+        for column in heat.values.chunks(heat.y.len()) {
             let mass: f64 = column.iter().sum::<f64>() * cell;
             assert!(mass > 0.3 && mass < 1.1, "{method}: {mass}");
         }
         assert!(found.calibration.unwrap().pit.iter().all(|p| (0.0..=1.0).contains(p)));
-        // Without a table: all but calibration.
+        // Without a table: the rows of the fit, each left out.
         let without = view(&fitted, None, 1).unwrap();
-        assert_eq!(
-            names(&without),
-            all.iter().copied().filter(|n| *n != "calibration").collect::<Vec<_>>()
-        );
-        assert_eq!(without.omitted.len(), 1);
+        assert_eq!((names(&without), without.omitted.len()), (all.to_vec(), 1));
+        assert!(without.judged.contains("without itself"), "{}", without.judged);
+        let error = |view: View| {
+            let found = view.outcomes.unwrap();
+            let rows = found.observed.iter().zip(&found.mean);
+            rows.map(|(y, mean)| (y - mean).powi(2)).sum::<f64>()
+        };
+        assert!(error(without) > error(view(&fitted, Some(&rows), 1).unwrap()), "{method}");
     }
 }
 
@@ -66,14 +78,43 @@ fn one_input_has_curves() {
 fn several_inputs_have_slices_and_partial_effects() {
     let fitted = fit(&rows(2), &settings(Method::Het)).unwrap();
     let found = view(&fitted, None, 1).unwrap();
-    assert_eq!(names(&found), ["slices", "partial", "trace", "rank"]);
+    let rows = ["observed", "calibration"];
+    assert_eq!(names(&found), [&rows[..], &["slices", "partial", "trace", "rank"]].concat());
+    assert!(found.moves.weights.is_none());
+    // The target depends on the first input alone, which the panels show.
+    let moved = &found.moves.mean.as_ref().unwrap().inputs;
+    assert!(moved[0].input == 0 && moved[0].moves > moved[1].moves, "{moved:?}");
     for effects in [found.slices.unwrap(), found.partial.unwrap()] {
         assert_eq!(effects.panels.len(), 2);
         for panel in effects.panels {
-            let band = &panel.band;
+            let band = &panel.bands[0];
             assert!((0..panel.x.len()).all(|i| band.low[i] <= band.high[i]));
             assert!(band.centre.iter().all(|v| v.is_finite()) && panel.rug.len() == ROWS);
         }
+    }
+}
+
+/// The shares of two experts along two inputs sum to one, in every curve and in every cell.
+#[test]
+fn several_experts_have_weights_along_each_input() {
+    let learned = Settings { chains: 2, warmup: 60, draws: Some(30), ..Settings::default() };
+    for method in [Method::Mogpe, Method::Pogpe] {
+        let settings = FitSettings { sampler: learned.clone(), ..settings(method) };
+        let found = view(&fit(&rows(2), &settings).unwrap(), None, 1).unwrap();
+        let weights = found.weights.unwrap();
+        assert_eq!(weights.panels.len(), 2);
+        let of = found.moves.weights.unwrap();
+        assert!(of.chain.is_some() && (0.0..=1.0).contains(&of.agreed) && of.spread < 0.5);
+        for panel in &weights.panels {
+            let [a, b] = [0, 1].map(|k| &panel.bands[k]);
+            assert!(a.centre.iter().zip(&b.centre).all(|(a, b)| (a + b - 1.0).abs() < 1e-9));
+            assert!(a.low.iter().zip(&a.high).all(|(low, high)| low <= high));
+        }
+        let pair = found.pair.unwrap().panels;
+        let cells = pair[0].1.values.iter().zip(&pair[1].1.values);
+        assert!(
+            pair[0].1.values.len() == 324 && cells.clone().all(|(a, b)| (a + b - 1.0).abs() < 1e-9)
+        );
     }
 }
 
@@ -88,7 +129,9 @@ fn experts_made_elsewhere_need_the_table() {
     let known = rows.clone().with_experts(experts, predictions).unwrap();
     let fitted = fit(&known, &settings(Method::Bhs)).unwrap();
     let without = view(&fitted, None, 1).unwrap();
-    assert_eq!(names(&without), ["trace", "rank"]);
+    // Weights need no more than the inputs of the rows, and what the experts said of these is known.
+    let known_of = ["observed", "calibration"];
+    assert_eq!(names(&without), [&known_of[..], &["weights", "trace", "rank"]].concat());
     assert!(without.omitted[0].contains("needs the table"), "{:?}", without.omitted);
     let found = view(&fitted, Some(&known), 1).unwrap();
     assert_eq!(found.experts.unwrap().weights[0].name, "a");

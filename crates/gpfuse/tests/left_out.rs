@@ -34,9 +34,10 @@ fn close(ours: &[f64], theirs: &[f64], within: f64) {
 
 #[test]
 fn draws_are_weighted_as_in_leave_one_out_scores() {
-    for method in [Method::Het, Method::Mogpe, Method::Pogpe] {
+    for method in [Method::Het, Method::Mogpe, Method::Pogpe, Method::Bhs, Method::Pbhs] {
         let fitted = fitted(method, 100);
-        let LeftOut { mean, sd, khat, good_k } = fitted.left_out(1).unwrap();
+        let LeftOut { mean, sd, pit, khat, good_k } = fitted.left_out(1).unwrap();
+        assert!(pit.iter().all(|p| (0.0..=1.0).contains(p)) && pit.iter().any(|p| *p < 0.5));
         let log_lik = fitted.log_likelihood().unwrap();
         let efficiency = relative_efficiency(&log_lik, ROWS, 2, 1).unwrap();
         let scores = loo(&log_lik, ROWS, &efficiency, 1).unwrap();
@@ -46,7 +47,7 @@ fn draws_are_weighted_as_in_leave_one_out_scores() {
         assert!(mean.iter().all(|m| (5.0..15.0).contains(m)), "{mean:?}");
         assert!(sd.iter().all(|s| (0.1..10.0).contains(s)), "{sd:?}");
         let again = fitted.left_out(2).unwrap();
-        assert_eq!((again.mean, again.sd, again.khat), (mean, sd, khat));
+        assert_eq!((again.mean, again.sd, again.pit, again.khat), (mean, sd, pit, khat));
     }
 }
 
@@ -78,6 +79,8 @@ fn a_chain_without_weight_says_nothing() {
 fn what_cannot_be_left_out_is_refused() {
     let few = fitted(Method::Het, 5).left_out(1).unwrap_err().to_string();
     assert!(few.contains("cannot be left out with 10 draws: use more than 10"), "{few}");
-    let given = fitted(Method::Bhs, 50).left_out(1).unwrap_err().to_string();
-    assert!(given.contains("models that learn their experts"), "{given}");
+    let mut given = fitted(Method::Bhs, 50);
+    given.said = None;
+    let unknown = given.left_out(1).unwrap_err().to_string();
+    assert!(unknown.contains("an earlier version wrote: fit it again"), "{unknown}");
 }

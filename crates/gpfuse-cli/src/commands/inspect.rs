@@ -3,19 +3,21 @@
 use gpfuse::Fitted;
 use gpfuse::basis::Basis;
 use gpfuse::experts::Expert;
-use gpfuse::fit::{DensityChoice, Experts};
+use gpfuse::fit::{DensityChoice, Effects, Experts};
 use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
 use gpfuse::predict::Summary;
 use gpfuse_io::model_file;
 
-use super::{Outcome, judged};
+use super::{Outcome, judged, threads};
 use crate::args::InspectArgs;
 use crate::print;
 
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
     let fitted = &model_file::load(&args.model)?;
     print::warn(print::rendered(&fitted.diagnostics.warnings));
+    let inputs: Vec<usize> = (0..fitted.inputs().len()).collect();
+    let weights = fitted.weight_effects(&fitted.data, &inputs, 0.9, threads(None)?)?;
     if args.json {
         print::json(&serde_json::json!({
             "inputs": fitted.inputs(),
@@ -25,16 +27,17 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
             "basis": fitted.model.basis(),
             "chosen": fitted.chosen,
             "worth": fitted.worth,
+            "weights": weights.map(|found| weights_json(fitted, &found)),
             "resolution": fitted.resolution,
             "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }))?;
     } else {
-        print::lines(&describe(fitted)?)?;
+        print::lines(&describe(fitted, weights.as_ref())?)?;
     }
     Ok(judged(fitted, args.strict))
 }
 
-fn describe(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
+fn describe(fitted: &Fitted, weights: Option<&Effects>) -> anyhow::Result<Vec<String>> {
     let settings = &fitted.settings;
     let drawn = match settings.sampler.sampler {
         Sampler::Map => "the posterior mode".into(),
@@ -67,12 +70,56 @@ fn describe(fitted: &Fitted) -> anyhow::Result<Vec<String>> {
     out.extend(step.map(|step| rounded(fitted, step)));
     out.extend(fitted.chosen.iter().flat_map(print::chosen));
     out.extend(fitted.worth.iter().flat_map(print::worth));
+    out.extend(weights.iter().flat_map(|found| weighed(fitted, found)));
     out.extend(print::table(&hyperparameters(fitted)));
     out.push(String::new());
     out.extend(approximation(fitted)?);
     out.push(String::new());
     out.extend(print::diagnostics(&fitted.diagnostics));
     Ok(out)
+}
+
+/// How much each expert is trusted on average, and which inputs that depends on, with an empty line after.
+fn weighed(fitted: &Fitted, found: &Effects) -> Vec<String> {
+    let head = ["share of expert in the weight", "mean", "5 %", "95 %"].map(String::from).to_vec();
+    let row = |(name, s): (String, &Summary)| {
+        [vec![name], [s.mean, s.low, s.high].map(|v| format!("{v:.3}")).to_vec()].concat()
+    };
+    let names = fitted.expert_names().into_iter();
+    let rows: Vec<Vec<String>> =
+        [head].into_iter().chain(names.zip(&found.level).map(row)).collect();
+    let mut out = print::table(&rows);
+    out.push(String::new());
+    if fitted.inputs().len() > 1 && !found.constant() {
+        let head = ["input".into(), "moves a share by".into()].to_vec();
+        let row = |effect: &gpfuse::fit::Effect| {
+            vec![format!("`{}`", fitted.inputs()[effect.input]), format!("{:.3}", effect.moves)]
+        };
+        let rows: Vec<Vec<String>> =
+            [head].into_iter().chain(found.inputs.iter().map(row)).collect();
+        out.extend(print::table(&rows));
+    }
+    let chain = found.chain.map_or(String::new(), |chain| format!(" (of chain {})", chain + 1));
+    out.extend([format!("{}{chain}", found.words()), String::new()]);
+    out
+}
+
+/// The same as JSON.
+fn weights_json(fitted: &Fitted, found: &Effects) -> serde_json::Value {
+    let names = fitted.expert_names().into_iter();
+    let experts = names.zip(&found.level).map(|(name, s)| {
+        serde_json::json!({ "expert": name, "mean": s.mean, "low": s.low, "high": s.high })
+    });
+    let inputs = found.inputs.iter().map(|effect| {
+        serde_json::json!({ "input": fitted.inputs()[effect.input], "moves": effect.moves })
+    });
+    serde_json::json!({
+        "experts": experts.collect::<Vec<_>>(),
+        "inputs": inputs.collect::<Vec<_>>(),
+        "spread": found.spread,
+        "agreed": found.agreed,
+        "words": found.words(),
+    })
 }
 
 /// That the target is rounded, and what that means.

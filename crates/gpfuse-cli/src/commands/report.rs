@@ -86,7 +86,7 @@ fn shown(
     threads: usize,
 ) -> anyhow::Result<View> {
     let fitted = model_file::load(file)?;
-    let mut out = view(&fitted, None, threads)?;
+    let mut out = View { calibration: None, ..view(&fitted, None, threads)? };
     if let (true, Some(path)) = (best, folder.data.get(&key.data)) {
         match tested(&fitted, path, key.split, threads) {
             Ok(found) => out.calibration = found,
@@ -137,7 +137,12 @@ fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
     let evaluate = |data: &Data| fitted.predict(data)?.on_threads(threads).evaluate();
     let scores = data.as_ref().map(evaluate).transpose()?;
     let scored = args.data.as_deref().zip(scores.as_ref());
-    let page = model::page(&model::Model { path, fitted: &fitted, view: &shown, scored });
+    let experts = match &data {
+        Some(data) => fitted.evaluate_experts(data, threads)?,
+        None => Vec::new(),
+    };
+    let experts = &experts;
+    let page = model::page(&model::Model { path, fitted: &fitted, view: &shown, scored, experts });
     Ok((page, out, args.figures.clone()))
 }
 

@@ -5,12 +5,14 @@
 //! model's scaled units: `expert_*` per expert, and `member_x`, `member_y` the rows of all experts
 //! one after the other, `expert_rows` of them each. An input that an expert does not see has
 //! lengthscale 0. An expert whose kernel is `trees` has no rows: its trees are in `boosted_*`, `tree_root`
-//! and `node_*` (`trees.rs`).
+//! and `node_*` (`trees.rs`). What the experts say about the rows of the weights without them is in `said_mean` and
+//! `said_sd`.
 
 mod trees;
 
 use std::sync::Arc;
 
+use gpfuse::Predictions;
 use gpfuse::experts::{Expert, TREES};
 use gpfuse::fit::{Experts, Fitted};
 use gpfuse::gp::{Gp, Hyper};
@@ -28,6 +30,11 @@ pub(super) fn write(fitted: &Fitted, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
         let rows: Vec<i64> = fitted.rows.iter().map(|row| *row as i64).collect();
         dims.extend([("expert", fitted.model.experts()), ("stacking", rows.len())]);
         vars.push(var("stacking_row", &["stacking"], Data::I64(rows)));
+    }
+    if let Some(said) = &fitted.said {
+        let dims = ["expert", "stacking"];
+        vars.push(var("said_mean", &dims, Data::F64(said.mean().concat())));
+        vars.push(var("said_sd", &dims, Data::F64(said.sd().concat())));
     }
     match &fitted.experts {
         Experts::Learned => {}
@@ -77,6 +84,24 @@ fn trained(experts: &[Expert], inputs: usize) -> Vec<Var> {
         var("member_x", &["member", "input"], Data::F64(x.collect())),
         var("member_y", &["member"], Data::F64(y)),
     ]
+}
+
+/// What given experts say about the rows of the weights, where the file has it.
+pub(super) fn read_said(
+    group: &Reader<'_>,
+    experts: usize,
+    rows: usize,
+) -> Result<Option<Predictions>, String> {
+    if group.data("said_mean").is_err() {
+        return Ok(None);
+    }
+    let [mean, sd] = ["said_mean", "said_sd"].map(|name| group.numbers(name));
+    let (mean, sd) = (mean?, sd?);
+    if rows == 0 || [mean.len(), sd.len()].iter().any(|n| *n != experts * rows) {
+        return Err("`gpfuse/said_mean` does not have the shape that it says".into());
+    }
+    let [mean, sd] = [mean, sd].map(|v| v.chunks(rows).map(<[f64]>::to_vec).collect());
+    Predictions::new(mean, sd).map(Some).map_err(|e| format!("`gpfuse/said_mean`: {e}"))
 }
 
 /// The experts and the rows of the weights, from the group `gpfuse`.
@@ -209,6 +234,11 @@ mod tests {
             let after = load(&path).unwrap();
             assert_eq!(after.worth, before.worth);
             assert!(after.worth.is_some() && after.resolution == before.resolution);
+            assert_eq!(after.said, before.said);
+            let left_out = |fitted: &Fitted| fitted.left_out(1).unwrap().mean;
+            for (a, b) in left_out(&after).iter().zip(left_out(&before)) {
+                assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{gate:?}: {a}, {b}");
+            }
             let scores = |fitted: &Fitted| fitted.evaluate(&data).unwrap().losses;
             for (a, b) in scores(&after).iter().flatten().zip(scores(&before).iter().flatten()) {
                 assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{gate:?}: {a}, {b}");

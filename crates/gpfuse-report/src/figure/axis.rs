@@ -184,6 +184,16 @@ pub(crate) fn short(value: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
+/// A number with two digits.
+pub(crate) fn brief(value: f64) -> String {
+    match value.abs() {
+        v if (1e-6..1e6).contains(&v) => {
+            format!("{value:.*}", (1.0 - v.log10().floor()).clamp(0.0, 7.0) as usize)
+        }
+        _ => short(value),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

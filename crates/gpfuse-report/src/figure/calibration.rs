@@ -22,7 +22,7 @@ const PLOT: f64 = 260.0;
 /// Nominal levels at which coverage is drawn.
 const STEPS: usize = 50;
 /// A normal variable is within this many standard deviations in 95 of 100 cases.
-const TWO_SIDED: f64 = 1.96;
+pub(super) const TWO_SIDED: f64 = 1.96;
 
 /// Draw both panels, with the bands in which a calibrated prediction stays at each place in 95
 /// of 100 cases: `p +- 1.96 sqrt(p (1 - p) / n)`, the binomial law of n rows by its normal limit.
@@ -37,7 +37,7 @@ pub fn calibration(plot: &Calibration) -> Scene {
 }
 
 /// How far a share of `n` rows strays from its probability.
-fn stray(p: f64, n: usize) -> f64 {
+pub(super) fn stray(p: f64, n: usize) -> f64 {
     TWO_SIDED * (p * (1.0 - p) / n.max(1) as f64).sqrt()
 }
 
@@ -84,7 +84,7 @@ fn histogram(scene: &mut Scene, pit: &[f64]) {
 }
 
 /// The central interval of level l holds a target whose PIT p satisfies `|2 p - 1| <= l`.
-fn covered(pit: &[f64], level: f64) -> f64 {
+pub(super) fn covered(pit: &[f64], level: f64) -> f64 {
     let inside = pit.iter().filter(|p| (2.0 * **p - 1.0).abs() <= level).count();
     inside as f64 / pit.len().max(1) as f64
 }

@@ -1,22 +1,12 @@
 //! Data, point predictions and intervals, with the predictive density behind them.
 
 use super::axis::{Axis, quantile, short};
-use super::colour::{HEAT, INK, Look, Shape};
+use super::colour::{INK, Look, Shape};
 use super::frame::{Frame, Key, entries, legend};
-use super::scene::{EDGE, Mark, Point, WIDTH};
+use super::heat::cells;
+use super::scene::{EDGE, Mark, WIDTH};
 use super::series::ends;
-use super::{Band, Labels, Scene};
-
-/// A density on a grid of cells.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Heat {
-    /// The inputs at the cells' centres, evenly spaced.
-    pub x: Vec<f64>,
-    /// The targets at the cells' centres, evenly spaced.
-    pub y: Vec<f64>,
-    /// The density: all targets of the first input, then of the second, and so on.
-    pub density: Vec<f64>,
-}
+use super::{Band, Heat, Labels, Scene};
 
 /// Predictions against one input.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,8 +27,6 @@ pub struct Predictive {
 
 const LEFT: f64 = 78.0;
 const PLOT: f64 = 360.0;
-/// Steps of the density's colour.
-const LEVELS: usize = 14;
 
 /// Draw them.
 pub fn predictive(plot: &Predictive) -> Scene {
@@ -54,7 +42,9 @@ pub fn predictive(plot: &Predictive) -> Scene {
     };
     if let Some(heat) = &plot.density {
         let title = "predictive density: the darker, the larger";
-        scene.mark(Mark::Heat, title, |scene| cells(scene, &frame, heat));
+        let most = largest(heat);
+        let part = |v: f64| if most > 0.0 { (v / most).clamp(0.0, 1.0).sqrt() } else { 0.0 };
+        scene.mark(Mark::Heat, title, |scene| cells(scene, &frame, heat, part));
     }
     frame.rows(&mut scene, &plot.labels.y);
     let inside = format!("{} % interval", short(100.0 * plot.level).trim_end_matches(".00"));
@@ -88,52 +78,11 @@ pub fn predictive(plot: &Predictive) -> Scene {
     scene.closed(top + PLOT + 66.0, &format!("lines: mean and {inside}{behind}{beyond}"))
 }
 
-/// The cells of a density: those of one colour are one shape, and those above each other that
-/// share it one rectangle. Edges lie on half units of the page, which are whole pixels of a
-/// picture, so that no seam is seen.
-fn cells(scene: &mut Scene, frame: &Frame, heat: &Heat) {
-    let (nx, ny) = (heat.x.len(), heat.y.len());
-    if nx < 2 || ny < 2 || heat.density.len() != nx * ny {
-        return;
-    }
-    let mut tops: Vec<f64> = heat
-        .density
-        .chunks(ny)
-        .map(|column| column.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max))
-        .collect();
+/// What the strongest shade stands for: a narrow peak somewhere must not leave the rest white.
+fn largest(heat: &Heat) -> f64 {
+    let columns = heat.values.chunks(heat.y.len().max(1));
+    let top = |column: &[f64]| column.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let mut tops: Vec<f64> = columns.map(top).collect();
     tops.sort_by(f64::total_cmp);
-    // A narrow peak somewhere must not leave the rest white.
-    let most = quantile(&tops, 0.9);
-    if !(most > 0.0 && most.is_finite()) {
-        return;
-    }
-    let level = |v: f64| {
-        let part = (v / most).clamp(0.0, 1.0).sqrt();
-        if v.is_finite() { (part * LEVELS as f64).round() as usize } else { 0 }
-    };
-    let half = |v: f64| (2.0 * v).round() / 2.0;
-    let edge = |v: &[f64], i: usize| match i {
-        0 => v[0] - 0.5 * (v[1] - v[0]),
-        i if i == v.len() => v[i - 1] + 0.5 * (v[i - 1] - v[i - 2]),
-        i => 0.5 * (v[i - 1] + v[i]),
-    };
-    let across: Vec<f64> = (0..=nx).map(|i| half(frame.x.at(edge(&heat.x, i)))).collect();
-    let along: Vec<f64> = (0..=ny).map(|j| half(frame.y.at(edge(&heat.y, j)))).collect();
-    let mut shapes: Vec<Vec<Vec<Point>>> = vec![Vec::new(); LEVELS + 1];
-    for (i, column) in heat.density.chunks(ny).enumerate() {
-        let (left, right) = (across[i], across[i + 1]);
-        let mut from = 0;
-        for run in column.chunk_by(|a, b| level(*a) == level(*b)) {
-            let (low, high) = (along[from], along[from + run.len()]);
-            if right > left && low > high {
-                let cell = vec![(left, high), (right, high), (right, low), (left, low)];
-                shapes[level(run[0])].push(cell);
-            }
-            from += run.len();
-        }
-    }
-    // What has no density is paper.
-    for (i, outlines) in shapes.into_iter().enumerate().skip(1) {
-        scene.areas(outlines, HEAT.tint(i as f64 / LEVELS as f64), 1.0);
-    }
+    quantile(&tops, 0.9)
 }

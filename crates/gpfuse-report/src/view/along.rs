@@ -1,23 +1,23 @@
-//! Several inputs: predictions along each of them.
+//! Several inputs: predictions and weights along each of them.
 
 use anyhow::Result;
+use gpfuse::fit;
+use gpfuse::infer::spread;
+use gpfuse::predict::Summary;
 use gpfuse::{Data, Fitted};
 
-use super::curves::{LEVEL, Places, band};
-use super::pick::{singles, spread};
+use super::curves::{LEVEL, Places, band, names};
 use super::training::sorted;
-use crate::figure::{Band, Effect, Effects, quantile};
+use crate::figure::{Band, Effect, Effects, Heat, Labels, Pairs, brief, quantile};
 
 /// The most inputs that have a panel.
 const PANELS: usize = 9;
 /// Places along a slice.
 const SLICE: usize = 60;
-/// Places along a partial effect.
-const PARTIAL: usize = 20;
-/// Data rows that a partial effect is averaged over.
-const ROWS: usize = 40;
-/// Draws that the interval of a partial effect is made from.
-const DRAWS: usize = 60;
+/// What the axis of the shares is called.
+const SHARE: &str = "share of the weight";
+/// The most data rows on a panel of shades.
+const DOTS: usize = 400;
 
 /// The range of input `i` in equal steps.
 fn steps(data: &Data, i: usize, points: usize) -> Vec<f64> {
@@ -29,18 +29,29 @@ fn steps(data: &Data, i: usize, points: usize) -> Vec<f64> {
 /// What all panels of a figure share.
 fn figure(fitted: &Fitted, title: &str, note: String, panels: Vec<Effect>) -> Effects {
     let more = match fitted.inputs().len() > PANELS {
-        true => format!("; the first {PANELS} of {} inputs", fitted.inputs().len()),
+        true => format!("; {PANELS} of {} inputs", fitted.inputs().len()),
         false => String::new(),
     };
-    Effects { title: title.into(), y: fitted.target().into(), note: note + &more, panels }
+    let (title, y) = (title.into(), fitted.target().into());
+    Effects { title, y, note: note + &more, shares: false, panels }
 }
 
-/// Predictive mean and interval along each input, the others at their medians.
-pub(super) fn slices(fitted: &Fitted, data: &Data, threads: usize) -> Result<Effects> {
+/// The inputs, first those that matter most.
+pub(super) fn order(found: &fit::Effects) -> Vec<usize> {
+    found.inputs.iter().map(|effect| effect.input).take(PANELS).collect()
+}
+
+/// Predictive mean and interval along some inputs, the others at their medians.
+pub(super) fn slices(
+    fitted: &Fitted,
+    data: &Data,
+    inputs: &[usize],
+    threads: usize,
+) -> Result<Effects> {
     let d = data.inputs().len();
     let median: Vec<f64> = (0..d).map(|i| quantile(&sorted(data, i), 0.5)).collect();
     let (predictor, mut panels) = (fitted.predictor(), Vec::new());
-    for (i, input) in fitted.inputs().iter().enumerate().take(PANELS) {
+    for i in inputs.iter().copied() {
         let x = steps(data, i, SLICE);
         let row = |v: &f64| {
             let mut row = median.clone();
@@ -49,44 +60,83 @@ pub(super) fn slices(fitted: &Fitted, data: &Data, threads: usize) -> Result<Eff
         };
         let at = Data::new(x.iter().flat_map(row).collect(), d)?;
         let band = band(&Places::new(fitted, &at)?, &predictor, "prediction", threads)?;
-        panels.push(Effect { input: input.clone(), x, band, rug: sorted(data, i) });
+        let input = fitted.inputs()[i].clone();
+        panels.push(Effect { input, x, bands: vec![band], rug: sorted(data, i) });
     }
     let note = format!("mean and {} % interval; other inputs at their medians", 100.0 * LEVEL);
     Ok(figure(fitted, "Predictions along each input", note, panels))
 }
 
-/// The average over data rows of the predictive mean along each input, with its posterior
-/// interval: `1/n sum_r m(x_r with input i replaced)` (Friedman 2001), draw by draw.
-pub(super) fn partial(fitted: &Fitted, data: &Data, threads: usize) -> Result<Effects> {
-    let (d, rows) = (data.inputs().len(), spread(data.len(), ROWS));
-    let (predictors, mut panels) = (singles(fitted, DRAWS)?, Vec::new());
-    for (i, input) in fitted.inputs().iter().enumerate().take(PANELS) {
-        let x = steps(data, i, PARTIAL);
-        let each = |v: &f64| {
-            let replaced = |(at, old): (usize, &f64)| if at == i { *v } else { *old };
-            let row = |r: &usize| data.row(*r).iter().enumerate().map(replaced).collect::<Vec<_>>();
-            rows.iter().flat_map(row).collect::<Vec<f64>>()
-        };
-        let places = Places::new(fitted, &Data::new(x.iter().flat_map(each).collect(), d)?)?;
-        let mut all = vec![Vec::with_capacity(predictors.len()); x.len()];
-        for predictor in &predictors {
-            let means = places.densities(predictor, threads, |m| m.mean())?;
-            for (averages, part) in all.iter_mut().zip(means.chunks(rows.len())) {
-                averages.push(part.iter().sum::<f64>() / part.len() as f64);
-            }
+/// The partial dependence on each input of what was found, in panels from the input that matters most.
+fn panels(fitted: &Fitted, data: &Data, found: &fit::Effects, names: &[String]) -> Vec<Effect> {
+    let band = |(name, curve): (&String, &Vec<Summary>)| {
+        let of = |f: fn(&Summary) -> f64| curve.iter().map(f).collect();
+        Band {
+            name: name.clone(),
+            centre: of(|s| s.mean),
+            low: of(|s| s.low),
+            high: of(|s| s.high),
         }
-        all.iter_mut().for_each(|v| v.sort_by(f64::total_cmp));
-        let of = |p: f64| all.iter().map(|v| quantile(v, p)).collect::<Vec<f64>>();
-        let centre = all.iter().map(|v| v.iter().sum::<f64>() / v.len().max(1) as f64).collect();
-        let (low, high) = (of(0.5 - 0.5 * LEVEL), of(0.5 + 0.5 * LEVEL));
-        let band = Band { name: "average prediction".into(), centre, low, high };
-        panels.push(Effect { input: input.clone(), x, band, rug: sorted(data, i) });
-    }
+    };
+    let panel = |effect: &fit::Effect| Effect {
+        input: format!("{} ({})", fitted.inputs()[effect.input], brief(effect.moves)),
+        x: effect.x.clone(),
+        bands: names.iter().zip(&effect.curves).map(band).collect(),
+        rug: sorted(data, effect.input),
+    };
+    found.inputs.iter().take(PANELS).map(panel).collect()
+}
+
+/// How the average prediction depends on each input.
+pub(super) fn partial(fitted: &Fitted, data: &Data, found: &fit::Effects) -> Effects {
+    let panels = panels(fitted, data, found, &["average prediction".into()]);
     let note = format!(
-        "average over {} data rows, with the {} % interval of {} draws",
-        rows.len(),
+        "averages over {} rows, {} % intervals of {} draws; in brackets: how far an input moves the prediction",
+        found.rows,
         100.0 * LEVEL,
-        predictors.len()
+        found.draws
     );
-    Ok(figure(fitted, "Partial effect of each input", note, panels))
+    figure(fitted, "Partial effect of each input", note, panels)
+}
+
+/// How the average weights depend on each input.
+pub(super) fn weights(fitted: &Fitted, data: &Data, found: &fit::Effects) -> Effects {
+    let chain = found.chain.map_or(String::new(), |chain| format!(" of chain {}", chain + 1));
+    let note = format!(
+        "averages over {} rows, {} % intervals of {} draws{chain}; in brackets: how far an input moves a share",
+        found.rows,
+        100.0 * LEVEL,
+        found.draws
+    );
+    let panels = panels(fitted, data, found, &names(fitted));
+    let plot = figure(fitted, "How much each expert is trusted", note, panels);
+    Effects { y: SHARE.into(), shares: true, ..plot }
+}
+
+/// The average weights along the two inputs that matter most to them; none where fewer matter.
+pub(super) fn pair(
+    fitted: &Fitted,
+    data: &Data,
+    found: &fit::Effects,
+    threads: usize,
+) -> Result<Option<Pairs>> {
+    let [first, second, ..] = found.inputs.as_slice() else { return Ok(None) };
+    let inputs = [first.input, second.input];
+    let pair = match second.moves > 0.0 {
+        true => fitted.weight_pair(data, inputs, threads)?,
+        false => None,
+    };
+    let Some(pair) = pair else { return Ok(None) };
+    let [x, y] = pair.places;
+    let heat = |values| Heat { x: x.clone(), y: y.clone(), values };
+    let [a, b] = inputs.map(|i| fitted.inputs()[i].as_str());
+    let labels = Labels::new(&format!("Weights along {a} and {b}"), a, b);
+    let dots = spread(data.len(), DOTS);
+    Ok(Some(Pairs {
+        labels,
+        shade: SHARE.into(),
+        panels: names(fitted).into_iter().zip(pair.mean.into_iter().map(heat)).collect(),
+        data: dots.iter().map(|r| (data.row(*r)[inputs[0]], data.row(*r)[inputs[1]])).collect(),
+        note: "posterior means, averaged over the other inputs; dots: rows of data".into(),
+    }))
 }

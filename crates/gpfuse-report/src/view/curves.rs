@@ -6,7 +6,6 @@ use gpfuse::pool::Pool;
 use gpfuse::predict::{ExpertSummary, FusedBlock, Predictive as _, Predictor};
 use gpfuse::{Data, Fitted};
 
-use super::pick;
 use super::training::{order, sorted};
 use crate::figure::{Band, Drawn, Draws, Experts, Heat, Labels, Predictive, most};
 
@@ -122,13 +121,13 @@ fn heat(fitted: &Fitted, places: &Places, range: (f64, f64), threads: usize) -> 
     let (first, last) = (places.x[0], places.x[places.x.len() - 1]);
     let x = centres(first, last, CELLS.0);
     let y = centres(range.0 - margin, range.1 + margin, CELLS.1);
-    let predictor = pick::thinned(fitted, HEAT_DRAWS)?;
+    let predictor = fitted.predictor_of(&fitted.draws.thinned(HEAT_DRAWS));
     let each = |m: gpfuse::predict::Mixture<'_>| -> Vec<f64> {
         y.iter().map(|y| m.log_density(*y).exp()).collect()
     };
     let columns =
         Places::new(fitted, &Data::new(x.clone(), 1)?)?.densities(&predictor, threads, each)?;
-    Ok(Heat { x, density: columns.concat(), y })
+    Ok(Heat { x, values: columns.concat(), y })
 }
 
 /// The note on which draws are shown, and their chain; none where experts
@@ -138,21 +137,22 @@ fn one_chain(fitted: &Fitted) -> Option<(usize, String)> {
     if !matches!(fitted.experts, Kept::Learned) || draws.chains().len() < 2 {
         return None;
     }
-    let (best, chains) = (pick::best(draws), draws.chains().len());
+    let (best, chains) = (draws.best(), draws.chains().len());
     Some((best, format!("chain {} of {chains}, as labels can differ between chains", best + 1)))
 }
 
-fn names(fitted: &Fitted) -> Vec<String> {
-    match &fitted.experts {
-        Kept::Named(names) => names.clone(),
-        _ => (1..=fitted.model.experts()).map(|k| format!("expert {k}")).collect(),
-    }
+pub(super) fn names(fitted: &Fitted) -> Vec<String> {
+    let called = |name: String| match name.parse::<usize>() {
+        Ok(number) => format!("expert {number}"),
+        Err(_) => name,
+    };
+    fitted.expert_names().into_iter().map(called).collect()
 }
 
 /// The experts and their weights.
 pub(super) fn experts(fitted: &Fitted, places: &Places, threads: usize) -> Result<Experts> {
     let (predictor, note) = match one_chain(fitted) {
-        Some((chain, note)) => (pick::alone(fitted, chain)?, note),
+        Some((chain, note)) => (fitted.predictor_of(&fitted.draws.alone(chain)), note),
         None => (fitted.predictor_of(&fitted.draws), String::new()),
     };
     let all = places.experts(&predictor, threads)?;
@@ -183,14 +183,14 @@ pub(super) fn draws(
     threads: usize,
 ) -> Result<Draws> {
     let k = fitted.model.experts();
-    let (singles, note) = match one_chain(fitted) {
-        Some((chain, note)) => (pick::single(fitted, chain, SHOWN)?, format!("; {note}")),
-        None => (pick::singles(fitted, SHOWN)?, String::new()),
+    let (some, note) = match one_chain(fitted) {
+        Some((chain, note)) => (fitted.draws.alone(chain).thinned(SHOWN), format!("; {note}")),
+        None => (fitted.draws.thinned(SHOWN), String::new()),
     };
     let mut experts: Vec<(String, Vec<Drawn>)> =
         names(fitted).into_iter().map(|name| (name, Vec::new())).collect();
-    for predictor in &singles {
-        let all = places.experts(predictor, threads)?;
+    for one in some.singles() {
+        let all = places.experts(&fitted.predictor_of(&one), threads)?;
         for (e, (_, drawn)) in experts.iter_mut().enumerate() {
             let of_expert = || all.iter().skip(e).step_by(k);
             let (mean, weight) = (
@@ -205,6 +205,6 @@ pub(super) fn draws(
         x: places.x.clone(),
         experts,
         data: data.x().iter().copied().zip(data.y()?.iter().copied()).collect(),
-        note: format!("{} draws; the wider the line, the larger the weight{note}", singles.len()),
+        note: format!("{} draws; the wider the line, the larger the weight{note}", some.len()),
     })
 }

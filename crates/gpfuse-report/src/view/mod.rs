@@ -2,17 +2,20 @@
 
 mod along;
 mod curves;
-mod pick;
+mod outcomes;
 mod title;
 mod traces;
 mod training;
 
 use anyhow::Result;
 use gpfuse::fit::Experts as Kept;
-use gpfuse::{Data, Fitted};
+use gpfuse::{Data, Fitted, fit};
 
-use self::curves::Places;
-use crate::figure::{self, Calibration, Chains, Draws, Effects, Experts, Predictive, Scene};
+use self::curves::{LEVEL, Places};
+pub use self::outcomes::calibration;
+use crate::figure::{
+    self, Calibration, Chains, Draws, Effects, Experts, Outcomes, Pairs, Predictive, Scene,
+};
 
 /// The figures of one model; those that cannot be had are none, and `omitted` says why.
 #[derive(Debug, Clone, Default)]
@@ -27,16 +30,35 @@ pub struct View {
     pub slices: Option<Effects>,
     /// With several inputs: the average over the data rows of the predictions along each.
     pub partial: Option<Effects>,
-    /// With a table: calibration at its rows.
+    /// With more than one expert: their weights along each input, where `experts` does not show them.
+    pub weights: Option<Effects>,
+    /// Their weights along the two inputs that matter most to them.
+    pub pair: Option<Pairs>,
+    /// How predictions and weights depend on each input.
+    pub moves: Moves,
+    /// What was observed and predicted at the rows of a table, or at those of the fit, each left out.
+    pub outcomes: Option<Outcomes>,
+    /// Calibration at these rows.
     pub calibration: Option<Calibration>,
+    /// Which rows these are, in a sentence.
+    pub judged: String,
     /// With more than one draw: quantities of the chains that labels do not change.
     pub chains: Option<Chains>,
     /// What is missing, and why, in sentences.
     pub omitted: Vec<String>,
 }
 
-/// Gather what figures show of a model. Rows with known targets are those that calibration is
-/// judged on; without them, the rows of the fit are shown as far as they are with the model.
+/// How predictions and weights depend on each input, as far as that is known.
+#[derive(Debug, Clone, Default)]
+pub struct Moves {
+    /// With several inputs: the mean of the predictions.
+    pub mean: Option<fit::Effects>,
+    /// With more than one expert: the weights.
+    pub weights: Option<fit::Effects>,
+}
+
+/// Gather what figures show of a model. Rows with known targets are those that predictions are
+/// judged on; without them, these are the rows of the fit, each left out.
 pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View> {
     let training = training::training(fitted)?;
     let elsewhere = matches!(fitted.experts, Kept::Named(_));
@@ -59,8 +81,11 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
                 .into(),
         ),
         (Some(region), _) => {
-            out.slices = Some(along::slices(fitted, region, threads)?);
-            out.partial = Some(along::partial(fitted, region, threads)?);
+            let inputs: Vec<usize> = (0..fitted.inputs().len()).collect();
+            let found = fitted.mean_effects(region, &inputs, LEVEL, threads)?;
+            out.slices = Some(along::slices(fitted, region, &along::order(&found), threads)?);
+            out.partial = Some(along::partial(fitted, region, &found));
+            out.moves.mean = Some(found);
         }
         (None, _) if elsewhere => out.omitted.push(
             "Predictions: the experts were made elsewhere, so this needs the table with their \
@@ -73,11 +98,10 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
                 .into(),
         ),
     }
+    weights(fitted, &mut out, threads)?;
     match data {
-        Some(data) => out.calibration = Some(calibrated(fitted, data, threads)?),
-        None => out
-            .omitted
-            .push("Calibration: this needs a table with targets, best of new rows.".into()),
+        Some(data) => outcomes::of_table(fitted, data, &mut out, threads)?,
+        None => outcomes::of_rows_left_out(fitted, &mut out, threads),
     }
     match fitted.draws.per_chain() > 1 {
         true => out.chains = Some(traces::chains(fitted, region)?),
@@ -86,26 +110,19 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
     Ok(out.called(title::words(fitted.settings.method)))
 }
 
-/// Judge the calibration of a model at the marked rows; none where no row is marked. It has no
-/// title yet.
-pub fn calibration(
-    fitted: &Fitted,
-    data: &Data,
-    marked: &[bool],
-    threads: usize,
-) -> Result<Option<Calibration>> {
-    let rows: Vec<usize> = (0..data.len()).filter(|r| marked.get(*r) == Some(&true)).collect();
-    match rows.is_empty() {
-        true => Ok(None),
-        false => Ok(Some(calibrated(fitted, &data.pick(&rows)?, threads)?)),
+/// How the weights depend on the inputs.
+fn weights(fitted: &Fitted, out: &mut View, threads: usize) -> Result<()> {
+    let data = &fitted.data;
+    let inputs: Vec<usize> = (0..fitted.inputs().len()).collect();
+    let found = fitted.weight_effects(data, &inputs, LEVEL, threads)?;
+    if let Some(found) = found.as_ref().filter(|found| !found.constant()) {
+        if out.experts.is_none() {
+            out.weights = Some(along::weights(fitted, data, found));
+        }
+        out.pair = along::pair(fitted, data, found, threads)?;
     }
-}
-
-/// The PIT of each row.
-fn calibrated(fitted: &Fitted, data: &Data, threads: usize) -> Result<Calibration> {
-    let (prediction, y) = (fitted.predict(data)?.on_threads(threads), data.y()?);
-    let pit = prediction.each(|row, density| density.pit(y[row]))?;
-    Ok(Calibration { title: String::new(), pit })
+    out.moves.weights = found;
+    Ok(())
 }
 
 impl View {
@@ -113,14 +130,18 @@ impl View {
     pub fn figures(&self) -> Vec<(&'static str, Scene)> {
         let mut out = Vec::new();
         let mut add = |name, scene: Option<Scene>| out.extend(scene.map(|s| (name, s)));
+        add("observed", self.outcomes.as_ref().map(figure::observed));
+        add("calibration", self.calibration.as_ref().map(figure::calibration));
+        add("levels", self.outcomes.as_ref().and_then(figure::levels));
         add("experts", self.experts.as_ref().map(figure::experts));
         add("draws", self.draws.as_ref().map(figure::draws));
         add("predictive", self.predictive.as_ref().map(figure::predictive));
         let weights = |e: &Experts| figure::weights(e, "How much each expert is trusted");
         add("weights", self.experts.as_ref().map(weights));
+        add("weights", self.weights.as_ref().map(figure::effects));
+        add("pair", self.pair.as_ref().map(figure::pairs));
         add("slices", self.slices.as_ref().map(figure::effects));
         add("partial", self.partial.as_ref().map(figure::effects));
-        add("calibration", self.calibration.as_ref().map(figure::calibration));
         add("trace", self.chains.as_ref().map(figure::trace));
         add("rank", self.chains.as_ref().map(figure::rank));
         out

@@ -28,6 +28,9 @@ impl View {
             plot.labels.title = format!("Predictions of {name}");
             plot.methods.iter_mut().for_each(|band| band.name = name.into());
         }
+        if let Some(plot) = &mut self.outcomes {
+            plot.of = format!("Predictions of {name}");
+        }
         if let Some(plot) = &mut self.calibration {
             plot.title = format!("Calibration of {name}");
         }
@@ -41,7 +44,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Calibration, Chains, Draws, Experts, Predictive};
+    use crate::figure::{Calibration, Chains, Draws, Experts, Outcomes, Predictive};
 
     /// No figure keeps a title of its own.
     #[test]
@@ -50,6 +53,7 @@ mod tests {
             experts: Some(Experts::default()),
             draws: Some(Draws::default()),
             predictive: Some(Predictive::default()),
+            outcomes: Some(Outcomes::default()),
             calibration: Some(Calibration::default()),
             chains: Some(Chains::default()),
             ..View::default()
@@ -59,6 +63,7 @@ mod tests {
             named.experts.map(|p| p.labels.title),
             named.draws.map(|p| p.labels.title),
             named.predictive.map(|p| p.labels.title),
+            named.outcomes.map(|p| p.of),
             named.calibration.map(|p| p.title),
             named.chains.map(|p| p.title),
         ];

@@ -5,15 +5,16 @@ use std::sync::{Arc, OnceLock};
 
 use super::worth::Worth;
 use super::{ExpertChoice, FitSettings, Prediction, stacking};
-use crate::data::Data;
+use crate::data::{Data, Predictions};
 use crate::diagnose::{Diagnostics, log_likelihoods};
 use crate::experts::Expert;
 use crate::infer::Draws;
-use crate::metrics::Scores;
+use crate::metrics::{Scores, evaluate};
 use crate::model::{Given, Model, Observed, Posterior};
-use crate::predict::{Conditional, Predictor};
+use crate::predict::{Conditional, Fused, Predictor};
+use crate::resolution;
 use crate::rows::Rows;
-use crate::scale::Scaler;
+use crate::scale::{Affine, Scaler};
 use crate::{Error, Result};
 
 /// A fitted model: all that prediction needs, and how the fit went.
@@ -36,6 +37,9 @@ pub struct Fitted {
     /// These rows: all rows of the fit where the experts are learned with the weights, and else
     /// those that the weights were learned from.
     pub data: Arc<Data>,
+    /// What given experts say about each of these rows without it, on the model's scale; unknown in a file of an
+    /// earlier version.
+    pub said: Option<Arc<Predictions>>,
     /// The step to which the target is rounded: no prediction of it is narrower.
     pub resolution: Option<f64>,
     /// How the number of experts was chosen, if it was.
@@ -143,7 +147,7 @@ impl Fitted {
         if let Some(known) = self.kept.log_likelihood.get() {
             return Ok(known.clone());
         }
-        let observed = self.observed(&self.data)?;
+        let observed = seen(self.own()?, &self.targets(&self.data)?)?;
         let posterior = Posterior::new(self.model.clone(), Arc::new(observed))?;
         let (all, rows): (Vec<&[f64]>, Vec<usize>) =
             (self.draws.iter().collect(), (0..self.data.len()).collect());
@@ -197,17 +201,51 @@ impl Fitted {
     /// # Errors
     /// If the rows do not have what the model needs, or their target is not known.
     pub fn observed(&self, data: &Data) -> Result<Observed> {
-        let y: Vec<f64> = data.y()?.iter().map(|v| self.scaler.target.apply(*v)).collect();
-        let Located { rows, given } = self.locate(data, 0..data.len())?;
-        let observed = Observed::at(rows, &y)?;
-        Ok(match given {
-            Some(given) => observed.given_by(given),
-            None => observed,
-        })
+        seen(self.locate(data, 0..data.len())?, &self.targets(data)?)
+    }
+
+    /// The rows that the posterior is about, as the model saw them: given experts say what they would say without
+    /// each.
+    pub(super) fn own(&self) -> Result<Located> {
+        let Some(said) = &self.said else { return self.locate(&self.data, 0..self.data.len()) };
+        let x = self.scaler.scale_inputs(self.data.x());
+        let rows = Rows::new(&x, self.inputs().len())?;
+        Ok(Located { rows, given: Some(Given::new(said.mean(), said.sd())?) })
+    }
+
+    /// The targets on the model's scale.
+    fn targets(&self, data: &Data) -> Result<Vec<f64>> {
+        Ok(data.y()?.iter().map(|v| self.scaler.target.apply(*v)).collect())
+    }
+
+    /// The scores of each expert alone at `data`, where the experts are given.
+    ///
+    /// # Errors
+    /// As [`Fitted::evaluate`].
+    pub fn evaluate_experts(&self, data: &Data, threads: usize) -> Result<Vec<(String, Scores)>> {
+        self.check(data)?;
+        let x = self.scaler.scale_inputs(data.x());
+        let Some(said) = stacking::said(self, data, 0..data.len(), &x)? else {
+            return Ok(Vec::new());
+        };
+        let Affine { shift, scale } = self.scaler.target;
+        let rounding = resolution::variance(self.resolution, scale);
+        let one = |(name, (mean, sd)): (String, (&Vec<f64>, &Vec<f64>))| {
+            let mean = mean.iter().map(|m| shift + scale * m).collect();
+            let sd = sd.iter().map(|s| scale * (s * s + rounding).sqrt()).collect();
+            Ok((name, evaluate(&Fused::normal(mean, sd)?, data.y()?, threads)?))
+        };
+        self.expert_names().into_iter().zip(said.mean().iter().zip(said.sd())).map(one).collect()
     }
 
     /// Refuse rows that do not have what the model needs.
     pub(super) fn check(&self, data: &Data) -> Result<()> {
+        self.same_inputs(data)?;
+        stacking::check_experts(self, data)
+    }
+
+    /// Refuse rows of another number of inputs.
+    pub(super) fn same_inputs(&self, data: &Data) -> Result<()> {
         let (expected, found) = (self.inputs().len(), data.inputs().len());
         if expected != found {
             return Err(Error::Shape {
@@ -216,6 +254,15 @@ impl Fitted {
                 found: found.to_string(),
             });
         }
-        stacking::check_experts(self, data)
+        Ok(())
     }
+}
+
+/// Rows with their targets on the model's scale.
+fn seen(Located { rows, given }: Located, y: &[f64]) -> Result<Observed> {
+    let observed = Observed::at(rows, y)?;
+    Ok(match given {
+        Some(given) => observed.given_by(given),
+        None => observed,
+    })
 }

@@ -3,6 +3,7 @@
 
 mod domain;
 mod draws;
+mod effects;
 mod fitted;
 mod hyperparameters;
 mod left_out;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 pub use draws::draws;
 use draws::draws_in;
+pub use effects::{Effect, Effects, Pair};
 pub use fitted::{Experts, Fitted, Kept, Located};
 pub use left_out::LeftOut;
 pub use number::{ExpertChoice, Tried};
@@ -229,7 +231,7 @@ const FEWEST_DRAWS: usize = 100;
 /// The fit, with its chains weighed and judged.
 fn judged(sampled: Sampled, about: About, settings: &CheckedFit) -> Result<Fitted> {
     let Sampled { posterior, draws, log_lik, worth } = sampled;
-    let About { data, experts, rows, scaler, resolution, .. } = about;
+    let About { data, experts, rows, scaler, predictions, resolution } = about;
     let model = posterior.model().clone();
     // Whoever stopped a run wants the draws at once, and weighing the chains takes a pass over all rows.
     let how = if draws.interrupted() { Combine::Equal } else { settings.combine };
@@ -265,6 +267,7 @@ fn judged(sampled: Sampled, about: About, settings: &CheckedFit) -> Result<Fitte
         experts,
         rows,
         data,
+        said: predictions.map(Arc::new),
         resolution,
         chosen: None,
         worth,

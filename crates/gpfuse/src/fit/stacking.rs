@@ -49,16 +49,26 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     infer(observed, ground, about, settings, monitor)
 }
 
-/// What the experts say at the rows `part` of `data`, whose scaled inputs are `x`: nothing where
-/// the model has learned them.
+/// What the experts say at the rows `part` of `data`, whose scaled inputs are `x`, ready for the model.
 pub(super) fn given(
     fitted: &Fitted,
     data: &Data,
     part: Range<usize>,
     x: &[f64],
 ) -> Result<Option<Given>> {
+    let said = said(fitted, data, part, x)?;
+    said.map(|said| Given::new(said.mean(), said.sd())).transpose()
+}
+
+/// The same on the model's scale: nothing where the model has learned its experts.
+pub(super) fn said(
+    fitted: &Fitted,
+    data: &Data,
+    part: Range<usize>,
+    x: &[f64],
+) -> Result<Option<Predictions>> {
     check_experts(fitted, data)?;
-    let predictions = match (&fitted.experts, data.predictions()) {
+    Ok(Some(match (&fitted.experts, data.predictions()) {
         (Experts::Trained(experts), _) => {
             let (inputs, threads) = (fitted.inputs().len(), fitted.settings.sampler.threads);
             experts::predict(experts, x, inputs, threads)?
@@ -67,8 +77,7 @@ pub(super) fn given(
             scaled(&predictions.part(part)?, fitted.scaler.target)?
         }
         _ => return Ok(None),
-    };
-    Given::new(predictions.mean(), predictions.sd()).map(Some)
+    }))
 }
 
 /// Refuse rows without what the experts of a model say about them, where these were made

@@ -1,6 +1,9 @@
 //! The draws that a run kept, with what the sampler said about each.
 
 mod mapped;
+mod pick;
+
+pub use pick::spread;
 
 use super::map::Point;
 use crate::{Error, Result};

@@ -23,7 +23,7 @@ mod target;
 pub mod transition;
 
 pub use density::{Density, DensityError};
-pub use draws::{ChainDraws, Draws, Stat};
+pub use draws::{ChainDraws, Draws, Stat, spread};
 pub use forecast::Forecast;
 pub use keep::{Keeper, Nothing};
 pub(crate) use laplace::Laplace;

@@ -49,6 +49,11 @@ impl Batches {
         Batches { averaged: true, ..self }
     }
 
+    /// The same batches for blocks that hold every draw.
+    pub(super) fn apart(self) -> Batches {
+        Batches { averaged: false, ..self }
+    }
+
     /// Whether blocks hold one average per batch.
     pub(super) fn are_averaged(&self) -> bool {
         self.averaged

@@ -66,6 +66,11 @@ impl Predictor {
         Predictor { model, draws, batches, target, level }
     }
 
+    /// The same with every draw apart, also where only weights differ between them.
+    pub(crate) fn draw_by_draw(self) -> Predictor {
+        Predictor { batches: self.batches.apart(), ..self }
+    }
+
     /// How the draws are cut for Monte Carlo errors.
     pub fn batches(&self) -> &Batches {
         &self.batches
@@ -116,6 +121,26 @@ impl Predictor {
             });
             each(block)
         })
+    }
+
+    /// The weights of the experts at each of `rows`, draw after draw, whatever given experts say there.
+    pub(crate) fn weights(&self, rows: &Rows, threads: usize) -> Result<Vec<f64>> {
+        let (experts, draws) = (self.model.experts(), self.draws.len());
+        let room = || self.model.scratch(false);
+        let blocks = parallel_with(rows.blocks(), threads, room, |scratch, b| {
+            let mut out = vec![0.0; rows.filled(b) * draws * experts];
+            self.each_draw(rows, b, None, scratch, |j, block| {
+                for (r, row) in out.chunks_mut(draws * experts).enumerate() {
+                    let log_w = block.log_w.iter().map(|lanes| lanes[r]);
+                    row[j * experts..]
+                        .iter_mut()
+                        .zip(log_w)
+                        .for_each(|(w, log_w)| *w = log_w.exp());
+                }
+            });
+            out
+        })?;
+        Ok(blocks.concat())
     }
 
     /// Call `each` with the number of every draw and its experts on block `b` of `rows`.

@@ -2,6 +2,7 @@
 
 mod choice;
 mod convergence;
+mod inputs;
 mod parameters;
 mod scores;
 mod settings;
@@ -28,6 +29,8 @@ pub struct Model<'a> {
     pub view: &'a View,
     /// A table with targets, as typed, and the scores there.
     pub scored: Option<(&'a Path, &'a Scores)>,
+    /// The scores there of each expert alone, where the experts are given.
+    pub experts: &'a [(String, Scores)],
 }
 
 /// Make the page of a model.
@@ -37,6 +40,7 @@ pub fn page(model: &Model<'_>) -> Page {
     sections.extend(scores::scores(model));
     sections.extend(model.fitted.worth.as_ref().map(worth::worth));
     sections.extend(model.fitted.chosen.as_ref().map(choice::choice));
+    sections.extend(inputs::inputs(model));
     sections.push(figures(model, &mut album));
     sections.push(parameters::parameters(model.fitted));
     sections.push(convergence::convergence(model.fitted));
@@ -57,7 +61,11 @@ fn figures(model: &Model<'_>, album: &mut Album) -> Section {
     ));
     for (stem, scene) in model.view.figures() {
         let (name, caption) = told(stem);
-        section = section.with(album.show(stem, name, caption, scene));
+        let rows = match stem {
+            "observed" | "calibration" | "levels" => format!(" {}", model.view.judged),
+            _ => String::new(),
+        };
+        section = section.with(album.show(stem, name, format!("{caption}{rows}"), scene));
     }
     if !model.view.omitted.is_empty() {
         section = section.with(Block::List { items: model.view.omitted.clone() });
@@ -83,7 +91,26 @@ fn told(stem: &str) -> (&'static str, &'static str) {
             "The training rows, the point prediction with its interval, and behind them the \
              predictive density: the stronger its shade, the larger it is.",
         ),
-        "weights" => ("Weights", "The weights of the experts with 90 % intervals."),
+        "weights" => (
+            "Weights",
+            "The weights of the experts with 90 % intervals; with several inputs their shares in the weight, \
+             averaged over the other inputs of the rows.",
+        ),
+        "pair" => (
+            "Weights along two inputs",
+            "The share of each expert in the weight along the two inputs that move it most, averaged over the others. \
+             Where there are no dots, there are no data: shares there say little.",
+        ),
+        "observed" => (
+            "Predicted and observed",
+            "Left, each target against its prediction. Right, what the prediction leaves, and its mean over rows of \
+             about the same prediction: away from 0, predictions of that level are too low (above) or too high.",
+        ),
+        "levels" => (
+            "Calibration by level",
+            "Left, the share of rows inside central intervals, by the level of the prediction. Right, the mean PIT: \
+             0.5 where targets lie about their predictions evenly.",
+        ),
         "slices" => {
             ("Slices", "The prediction along each input, with the others at their medians.")
         }

@@ -1,6 +1,6 @@
 //! The scores of a model on a table.
 
-use gpfuse::metrics::{LEVELS, Score};
+use gpfuse::metrics::{LEVELS, Score, Scores};
 
 use super::Model;
 use crate::page::document::{Block, Cell, Column, Section, Table};
@@ -42,10 +42,31 @@ pub(super) fn scores(model: &Model<'_>) -> Option<Section> {
     let caption = format!("Scores on {} of {}", number::count(scores.rows, "row"), path.display());
     let words = "The error over rows is that of the choice of test rows, the Monte Carlo error \
                  that of the draws.";
-    Some(Section::new("scores", "Scores").with(Block::text(words)).with(Block::Table(Table {
-        caption,
-        long: false,
-        columns,
-        rows,
-    })))
+    let all = Block::Table(Table { caption, long: false, columns, rows });
+    let beside = (!model.experts.is_empty()).then(|| Block::Table(beside(model, scores)));
+    let section = Section::new("scores", "Scores").with(Block::text(words)).with(all);
+    Some(section.with_all(beside))
+}
+
+/// The fusion and each of its experts.
+fn beside(model: &Model<'_>, fusion: &Scores) -> Table {
+    let target = format!("units of {}", model.fitted.target());
+    let mut columns = vec![
+        Column::words("Predictions"),
+        Column::unit("NLPD", "nats per row"),
+        Column::unit("CRPS", &target),
+        Column::unit("RMSE", &target),
+    ];
+    columns
+        .extend(LEVELS.map(|level| Column::unit(&format!("Inside {:.0} %", 100.0 * level), "%")));
+    let row = |name: String, scores: &Scores| {
+        let measured = |s: &Score| Cell::measured(Some(s.value), s.se);
+        let plain = [&scores.nlpd, &scores.crps, &scores.rmse].map(measured);
+        let inside = scores.coverage.iter().map(|s| Cell::fixed(Some(100.0 * s.value), 0));
+        [Cell::words(name)].into_iter().chain(plain).chain(inside).collect()
+    };
+    let experts = model.experts.iter().map(|(name, scores)| row(format!("expert {name}"), scores));
+    let rows = experts.chain([row("the fusion".into(), fusion)]).collect();
+    let caption = "The fusion beside each expert, on the same rows".into();
+    Table { caption, long: false, columns, rows }
 }
