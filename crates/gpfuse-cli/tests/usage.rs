@@ -24,22 +24,22 @@ const FLAGS: [(&str, &str); 11] = [
     ),
     (
         "fit",
-        "target inputs assign settings SCALED method MADE gate plain normalise SHARED density combine \
+        "target inputs exclude assign settings SCALED method MADE gate plain normalise SHARED density combine \
          out checkpoint strict json",
     ),
     (
         "stack",
-        "target inputs settings SCALED method gate plain normalise SHARED combine out checkpoint \
+        "target inputs exclude settings SCALED method gate plain normalise SHARED combine out checkpoint \
          strict json",
     ),
     (
         "compare",
-        "target inputs settings SCALED methods MADE gate normalise SHARED density combine figure strict \
+        "target inputs exclude settings SCALED methods MADE gate normalise SHARED density combine figure strict \
          json",
     ),
     ("sweep", "out shard threads merge json"),
     ("paper", "out shard threads merge json quick frozen basis"),
-    ("predict", "out quantiles experts density rao-blackwell samples seed threads"),
+    ("predict", "out keep quantiles experts density rao-blackwell samples seed threads"),
     ("evaluate", "rao-blackwell json strict threads"),
     ("inspect", "json strict"),
     (

@@ -19,7 +19,8 @@ use crate::progress::{Bars, cancelled};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let given = args.options.with_file(args.settings.as_deref())?;
-    let mut training = Training::read(&args.data, args.inputs.as_deref(), &args.target)?;
+    let mut training = Training::read(&args.data, (&args.columns).into())?;
+    training.tell();
     let settings = settled(given, training.data.inputs(), Methods::One)?;
     if let Some(path) = args.assign.as_deref() {
         if settings.method.learns_experts() {

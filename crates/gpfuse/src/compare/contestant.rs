@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::baseline::Rule;
 use crate::model::Method;
+use crate::named::meant;
 use crate::{Error, Result};
 
 /// A way to predict that can be compared with the others.
@@ -68,8 +69,9 @@ impl FromStr for Contestant {
     type Err = Error;
 
     fn from_str(s: &str) -> Result<Contestant> {
-        Contestant::all().into_iter().find(|c| c.name() == s).ok_or_else(|| {
-            let names: Vec<&str> = Contestant::all().iter().map(|c| c.name()).collect();
+        let names: Vec<&str> = Contestant::all().iter().map(|c| c.name()).collect();
+        let known = meant(names.iter().copied(), s);
+        Contestant::all().into_iter().find(|c| Some(c.name()) == known).ok_or_else(|| {
             Error::setting("methods", format!("unknown method `{s}`: use {}", names.join(", ")))
         })
     }

@@ -20,6 +20,7 @@ pub(crate) use names::Typed;
 use crate::experts::Partition;
 use crate::fit::{BasisChoice, FitSettings};
 use crate::model::Method;
+use crate::named::meant;
 use crate::{Error, Result};
 
 /// The methods whose experts are trained first.
@@ -264,6 +265,16 @@ impl Setting {
             _ if !self.unless_given.is_empty() => self.unless_given.into(),
             Value::String(word) => word,
             value => value.to_string(),
+        }
+    }
+
+    /// A word as it is declared, where it was written in another case or with other dashes.
+    pub fn tidy(&self, value: Value) -> Value {
+        match (self.form, value.as_str()) {
+            (Form::Choice(names), Some(word)) => {
+                meant(names.iter().copied(), word).map_or(value, Value::from)
+            }
+            _ => value,
         }
     }
 
