@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Arg, Args, Parser, Subcommand};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use options::{KERNELS, named};
+use options::{KERNELS, Names, named};
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use options::{FitOptions, read};
@@ -74,6 +74,26 @@ pub(crate) enum Command {
     Sbc(SbcArgs),
     /// Write a sweep or a model as one HTML page that needs no network.
     Report(ReportArgs),
+    /// Print completions for a shell, to be put where it looks for them.
+    ///
+    /// For bash: gpfuse completions bash > ~/.local/share/bash-completion/completions/gpfuse
+    Completions(CompletionsArgs),
+    /// Write the manual as man pages, one for each command.
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder for the pages; made if it does not exist.
+    #[arg(long, default_value = "man", value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -149,7 +169,7 @@ pub(crate) struct ColumnArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// Table with a header: .csv, .csv.gz, .tsv or .parquet (`-` for CSV on standard input).
+    /// Table with a header: .csv, .csv.gz, .tsv or .parquet (`-`: standard input).
     #[arg(help_heading = "Data", display_order = 0)]
     pub(crate) data: PathBuf,
     #[command(flatten)]
@@ -194,7 +214,12 @@ impl FitArgs {
         match arg.get_id().as_str() {
             "data" => arg.help(data),
             "inputs" => arg.help(inputs),
-            "assign" | "density" => arg.hide(true),
+            // Its weights have functions of their own number.
+            "assign" | "density" | "functions" => arg.hide(true),
+            "method" => arg
+                .value_parser(Names::new(["bhs", "pbhs"]))
+                .help("Method: bhs, pbhs [default: pbhs]")
+                .long_help("Method. [default: pbhs] [possible values: bhs, pbhs]"),
             name => {
                 let made = MAKE_EXPERTS.contains(&name);
                 arg.hide(made)

@@ -10,6 +10,7 @@ mod paper;
 mod predict;
 mod report;
 mod sbc;
+mod shell;
 mod simulate;
 mod stack;
 mod sweep;
@@ -49,6 +50,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Sbc(args) => sbc::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }
 

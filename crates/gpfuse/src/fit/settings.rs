@@ -10,7 +10,7 @@ use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
 use crate::experts::{self, Assignment};
-use crate::infer;
+use crate::infer::{self, Monitor, Phase};
 use crate::kernel::Kernel;
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
@@ -268,9 +268,13 @@ impl CheckedFit {
         y: &[f64],
         region: &[f64],
         inputs: usize,
+        monitor: &dyn Monitor,
     ) -> Result<Ground> {
         match self.chosen_basis(inputs) {
-            BasisChoice::Eigen | BasisChoice::Auto => Ground::pilot(x, inputs, y, self),
+            BasisChoice::Eigen | BasisChoice::Auto => {
+                monitor.phase(Phase::Pilot);
+                Ground::pilot(x, inputs, y, self, monitor)
+            }
             BasisChoice::Hilbert | BasisChoice::Rff => Ok(self.fixed(region, inputs)?.into()),
         }
     }

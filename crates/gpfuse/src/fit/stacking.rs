@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer};
 use crate::data::{Data, Predictions};
 use crate::experts;
-use crate::infer::{Monitor, Phase};
+use crate::infer::Monitor;
 use crate::model::{Given, Observed};
 use crate::resolution::resolution;
 use crate::scale::Affine;
@@ -24,8 +24,7 @@ pub(super) fn train_and_stack(
         Some(assignment) => assignment.clone().fits(data.len(), settings.experts)?,
         None => settings.assign(&scaled.x, data.len())?,
     };
-    monitor.phase(Phase::Experts);
-    Trained::new(data, scaled, assignment, settings)?.stack(settings, monitor)
+    Trained::new(data, scaled, assignment, settings, monitor)?.stack(settings, monitor)
 }
 
 /// Learn weights for experts made elsewhere, whose predictions come with the rows.
@@ -38,10 +37,7 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     if let Some(predictions) = &predictions {
         observed = observed.with_given(predictions.mean(), predictions.sd())?;
     }
-    if settings.pilots(inputs) {
-        monitor.phase(Phase::Pilot);
-    }
-    let ground = settings.ground(&x, &y, &x, inputs)?;
+    let ground = settings.ground(&x, &y, &x, inputs, monitor)?;
     let experts = Experts::Named(data.experts().to_vec());
     let rows = (0..data.len()).collect();
     let resolution = resolution(data.y()?);
