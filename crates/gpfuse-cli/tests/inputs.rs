@@ -17,7 +17,7 @@ const METHODS: [&str; 6] = ["het", "mogpe", "pogpe", "bhs", "pbhs", "pbhs --plai
 fn asked(place: &Place, model: &str, table: &str, inputs: usize) {
     let inspected = place.done(&format!("inspect {model}.nc --json")).json();
     assert_eq!(inspected["inputs"].as_array().map(Vec::len), Some(inputs));
-    assert!(place.done(&format!("inspect {model}.nc")).out.contains(" rows"));
+    assert!(place.done(&format!("inspect {model}.nc")).out.contains("hyperparameter"));
     assert!(place.done(&format!("evaluate {model}.nc {table}")).out.contains("NLPD"));
     let predicted =
         place.done(&format!("predict {model}.nc {table} --experts --density --samples 2")).table();

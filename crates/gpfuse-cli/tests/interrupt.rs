@@ -85,7 +85,7 @@ fn training_is_stopped_at_once() {
         ("fit d.csv --target y --out m.nc", 130, "gpfuse: interrupted before the warm-up ended"),
         ("fit d.csv --target y --method het --out m.nc", 130, "gpfuse: interrupted before"),
         (
-            "compare d.csv --target y --methods pbhs,equal",
+            "compare d.csv --target y --methods pbhs,linear-pool",
             130,
             "stopping: keeping what is finished",
         ),
