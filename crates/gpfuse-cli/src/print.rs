@@ -112,7 +112,8 @@ pub(crate) fn scores(scores: &Scores) -> Vec<String> {
 /// The diagnostics as a table.
 pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
     if d.quantities.is_empty() {
-        return vec!["a single point: no chains to judge".into()];
+        let what = if d.passed() { "nothing was sampled" } else { "a single point" };
+        return vec![format!("{what}: no chains to judge")];
     }
     let head = ["convergence", "R-hat max", "median", "ESS bulk min", "median", "ESS tail min"];
     let mut rows = vec![head.map(String::from).to_vec()];

@@ -23,7 +23,7 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     training.tell();
     let settings = settled(given, training.data.inputs(), Methods::One)?;
     if let Some(path) = args.assign.as_deref() {
-        if settings.method.learns_experts() {
+        if !settings.method.stacks() {
             bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
         }
         let assignment = assignment(path, settings.experts)?;

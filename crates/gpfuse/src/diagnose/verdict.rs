@@ -29,6 +29,8 @@ const DEEPEST: usize = 14;
 /// What was set or chosen, so that advice is new and possible for the model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup {
+    /// Whether there is anything to sample.
+    sampled: bool,
     warmup: usize,
     chains: usize,
     /// The mean acceptance that was aimed at.
@@ -55,6 +57,7 @@ impl Setup {
         let nuts = sampler.sampler == Sampler::Nuts;
         let deeper = (sampler.max_depth + 2).min(DEEPEST);
         Setup {
+            sampled: model.dim() > 0,
             warmup: sampler.warmup,
             chains: sampler.chains,
             accept: draws.aim().unwrap_or(sampler.acceptance()),
@@ -96,6 +99,9 @@ impl Diagnostics {
     /// One sentence or two for each thing that is wrong.
     pub(super) fn verdict(&self, setup: &Setup) -> Vec<Message> {
         let mut out = Vec::new();
+        if !setup.sampled {
+            return out;
+        }
         if self.chains * self.draws == 1 {
             return vec![
                 Message::new(
@@ -239,6 +245,7 @@ mod tests {
 
     fn words(found: &Diagnostics, target_accept: f64, hilbert: bool) -> Vec<String> {
         let setup = Setup {
+            sampled: true,
             warmup: 800,
             chains: 4,
             accept: target_accept,

@@ -20,7 +20,7 @@ use crate::infer::Monitor;
 use crate::kernel::Kernel;
 use crate::parallel::parallel;
 use crate::settings::Group::Experts;
-use crate::settings::{Bounds, Form, Message, Only, STACKED, common, rare, settings};
+use crate::settings::{Bounds, Form, Message, Only, STACKED, TRAINED, common, rare, settings};
 use crate::trees::{self, Boosted};
 use crate::{Error, Result};
 
@@ -53,15 +53,15 @@ settings! {
             common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
                 .only(Only::Methods(STACKED))
                 .unless_given("none");
-        /// Kernel of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.
+        /// Kernel of gp, and of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.
         kernel: Option<Kernel> = None,
-            rare(Experts).named("expert_kernel").only(Only::Methods(STACKED)).unless_given(
+            rare(Experts).named("expert_kernel").only(Only::Methods(TRAINED)).unless_given(
                 "all four for a portfolio; else of rbf and matern52, the one under which they predict \
                  their own rows better, each left out in turn");
         /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
         /// (as in the paper).
         objective: Objective = Objective::Map,
-            rare(Experts).named("expert_objective").only(Only::Methods(STACKED));
+            rare(Experts).named("expert_objective").only(Only::Methods(TRAINED));
         /// Inputs of one expert, for each expert. For the program, names separated by commas, once for
         /// each expert, which ask for experts that differ in them.
         inputs: Vec<Vec<usize>> = Vec::new(),

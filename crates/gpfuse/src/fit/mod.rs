@@ -144,7 +144,9 @@ fn infer(
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     let observed = Arc::new(observed);
-    let rounding = resolution::variance(about.resolution, about.scaler.target.scale);
+    // The noise of an exact GP has the rounding of its targets in it.
+    let step = about.resolution.filter(|_| settings.method != Method::Gp);
+    let rounding = resolution::variance(step, about.scaler.target.scale);
     let posterior_on = |ground: &Ground| -> Result<Posterior> {
         let model = settings.model(ground.bases.clone())?.rounded(rounding);
         Posterior::new(Arc::new(model), observed.clone())
@@ -155,7 +157,7 @@ fn infer(
         let draws = draws_in(&posterior, coordinates, settings, monitor)?;
         Ok((posterior, draws))
     };
-    if monitor.wants_forecast() {
+    if monitor.wants_forecast() && settings.method != Method::Gp {
         let posterior = posterior_on(&ground)?;
         let origin = vec![0.0; posterior.model().dim()];
         monitor.expect(&Forecast::new(&posterior, &origin, settings.sampler()));

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer};
 use crate::data::{Data, Predictions};
-use crate::experts;
+use crate::experts::{self, Assignment};
 use crate::infer::Monitor;
-use crate::model::{Given, Observed};
+use crate::model::{Given, Method, Observed};
 use crate::resolution::resolution;
 use crate::scale::Affine;
 use crate::{Error, Result};
@@ -21,7 +21,15 @@ pub(super) fn train_and_stack(
     refuse_joint(settings)?;
     let scaled = Scaled::new(data, settings)?;
     let assignment = match data.assignment() {
+        Some(_) if settings.method == Method::Gp => {
+            let problem = "gp has all rows: leave the division of the rows out";
+            return Err(Error::setting("method", problem));
+        }
         Some(assignment) => assignment.clone().fits(data.len(), settings.experts)?,
+        None if settings.method == Method::Gp => {
+            let all: Vec<usize> = (0..data.len()).collect();
+            Assignment { experts: vec![all.clone()], stacking: all }
+        }
         None => settings.assign(&scaled.x, data.len())?,
     };
     Trained::new(data, scaled, assignment, settings, monitor)?.stack(settings, monitor)
@@ -30,6 +38,10 @@ pub(super) fn train_and_stack(
 /// Learn weights for experts made elsewhere, whose predictions come with the rows.
 pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
     refuse_joint(settings)?;
+    if settings.method == Method::Gp {
+        let problem = "gp is one GP of its own, and fuses no predictions: use bhs or pbhs";
+        return Err(Error::setting("method", problem));
+    }
     let Scaled { x, y, scaler } = Scaled::new(data, settings)?;
     let inputs = data.inputs().len();
     let mut observed = Observed::new(&x, inputs, &y)?;

@@ -26,6 +26,9 @@ use crate::{Error, Result};
 /// The methods whose experts are trained first.
 pub(crate) const STACKED: &[Method] = &[Method::Bhs, Method::Pbhs];
 
+/// The methods that train exact GPs.
+pub(crate) const TRAINED: &[Method] = &[Method::Bhs, Method::Pbhs, Method::Gp];
+
 /// Under which heading a setting stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

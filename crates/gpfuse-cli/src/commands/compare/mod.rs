@@ -38,7 +38,7 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     let same = Columns { inputs: Some(inputs), ..columns };
     let read = |path| Training::read(path, same);
     let test = args.test.as_deref().map(read).transpose()?;
-    let chosen = args.methods.clone().unwrap_or_else(Contestant::all);
+    let chosen = args.methods.clone().unwrap_or_else(|| Contestant::usual(&settings));
 
     listen_for("what is finished")?;
     let watch = watch::Watch::new(chosen.len(), settings.sampler.chains);
