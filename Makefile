@@ -5,16 +5,16 @@ VENV := target/venv
 TOOLS := cargo-deny@0.20.2 cargo-audit@0.22.2 cargo-fuzz@0.13.2
 WITH_TOOLS := PATH="$(CURDIR)/target/tools/bin:$$PATH"
 
-.PHONY: test python arviz1 browser kill other-sets check audit tools trust sanitizer golden bench protocol versus clean
+.PHONY: test python newcomer arviz1 browser kill other-sets check audit tools trust sanitizer golden bench protocol versus clean
 
 # The Rust tests (the Python extension has its own below), then real ArviZ on a real model file and
-# experts from real scikit-learn, then the Python package, then the library's tests on the other
+# experts from real scikit-learn, then the Python package and a newcomer's first hour, then the library's tests on the other
 # instruction sets of this machine.
 test: $(VENV)/ready
 	$(CARGO) test --release --workspace --exclude gpfuse-py
 	$(VENV)/bin/python tests/arviz_open.py target/release/gpfuse
 	$(VENV)/bin/python tests/stack_sklearn.py target/release/gpfuse
-	$(MAKE) python arviz1
+	$(MAKE) python newcomer arviz1
 	$(MAKE) other-sets
 
 # The package, built as `pip install .` does, and its tests.
@@ -24,6 +24,10 @@ python: $(VENV)/ready
 	    --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
 	$(VENV)/bin/python -m mypy.stubtest gpfuse._gpfuse
 	$(VENV)/bin/python -m pytest -n 2
+
+# A newcomer's first hour, shortened to a minute; `tests/newcomer PROGRAM --all` is all of it.
+newcomer: $(VENV)/ready
+	$(VENV)/bin/python tests/newcomer target/release/gpfuse
 
 # What ArviZ 1 makes of a fit, where there is a Python that it runs on.
 arviz1:

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use gpfuse_io::table::{Table, header, write_csv};
+use gpfuse_io::table::{Table, header, write_table};
 
 use super::one_line;
 use super::place::{place, put};
@@ -57,7 +57,7 @@ pub fn again(table: &Table) {
     let path = place("again.csv");
     let names: Vec<&str> = table.names.iter().map(String::as_str).collect();
     let columns: Vec<&[f64]> = table.columns.iter().map(Vec::as_slice).collect();
-    write_csv(Some(&path), &names, &columns).expect("a table is written");
+    write_table(Some(&path), &names, &columns).expect("a table is written");
     let back = Table::read(&path, Some(&names)).expect("a table that was written is read");
     assert_eq!((back.rows, &back.names), (table.rows, &table.names));
     let bits = |columns: &[Vec<f64>]| -> Vec<u64> {

@@ -132,7 +132,7 @@ def compare(
     y: _Array,
     settings: str,
     inputs: Sequence[str],
-    methods: Sequence[str],
+    methods: Sequence[str] | None,
     test: tuple[_Array, _Array] | None = None,
     progress: _Progress | None = None,
 ) -> str: ...

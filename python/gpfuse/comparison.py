@@ -106,8 +106,9 @@ def compare(
         Rows to score on. Without them the rows that the weights are learned from are scored, each
         left out in turn.
     methods : list of str, optional
-        Names of what to compare; all if not given: "het", "mogpe", "pogpe", "bhs", "pbhs",
-        "pbhs-plain", "single-gp", and the rules in `gf.RULES`.
+        Names of what to compare: "het", "mogpe", "pogpe", "bhs", "pbhs", "pbhs-plain",
+        "single-gp", and the rules in `gf.RULES`. If not given, all that these experts can be used
+        by: trees have no marginal likelihood, which "bma" needs.
     random_state : int, RandomState, Generator or None
         An int is the seed of the command line.
     threads : int, optional
@@ -134,15 +135,16 @@ def compare(
     test = None
     if X_test is not None:
         test = (new_rows(told, X_test), np.ascontiguousarray(column_or_1d(y_test), dtype=float))
-    chosen = _gpfuse.contestants() if methods is None else list(methods)
+    chosen = None if methods is None else list(methods)
     # All methods run, each in its turn.
     words = to_json({name: value for name, value in told._given().items() if name != "method"})
     names = getattr(told, "feature_names_in_", None)
     inputs = numbered(rows.shape[1]) if names is None else list(names)
-    shown = bar(len(chosen), "methods") if wanted(progress) else None
+    shown = bar(len(chosen or _gpfuse.contestants()), "methods") if wanted(progress) else None
 
     def show(done: tuple[int, int], _: Any) -> None:
         if shown is not None:
+            shown.total = done[1]
             shown.update(done[0] - shown.n)
 
     try:

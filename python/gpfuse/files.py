@@ -11,10 +11,10 @@ from . import _gpfuse
 from .base import Sampled
 from .joint import HetGP, MoGPE, PoGPE
 from .rows import numbered
-from .stacking import BHS, PBHS
+from .stacking import BHS, PBHS, OneGP
 
 _METHODS: dict[str, type[Sampled]] = {
-    kind._method: kind for kind in (BHS, PBHS, MoGPE, PoGPE, HetGP)
+    kind._method: kind for kind in (BHS, PBHS, OneGP, MoGPE, PoGPE, HetGP)
 }
 
 

@@ -198,3 +198,17 @@ class PBHS(Stacking):
     normalise: bool = False
 
     _method: ClassVar[str] = "pbhs"
+
+
+@dataclass(eq=False, repr=False)
+class OneGP(Stacking):
+    """One exact GP on all rows, as ``gpfuse fit --method gp`` writes it: the fusion of one expert.
+
+    `load` makes it. Use `GP` to fit one here.
+
+    Parameters
+    ----------
+    {settings}
+    """
+
+    _method: ClassVar[str] = "gp"

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Arg, Args, Parser, Subcommand};
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
-use options::{KERNELS, named};
+use options::{KERNELS, Names, named};
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use options::{FitOptions, read};
@@ -74,6 +74,26 @@ pub(crate) enum Command {
     Sbc(SbcArgs),
     /// Write a sweep or a model as one HTML page that needs no network.
     Report(ReportArgs),
+    /// Print completions for a shell, to be put where it looks for them.
+    ///
+    /// For bash: gpfuse completions bash > ~/.local/share/bash-completion/completions/gpfuse
+    Completions(CompletionsArgs),
+    /// Write the manual as man pages, one for each command.
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder for the pages; made if it does not exist.
+    #[arg(long, default_value = "man", value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -91,10 +111,10 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
-    /// CSV file for inputs and target (`-` for standard output).
+    /// File for inputs and target: .csv, .csv.gz or .parquet (`-` for CSV on standard output).
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// CSV file for the truth: component, means, log sds, weights, true log density.
+    /// The same for the truth: component, means, log sds, weights, true log density.
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
     /// Rows.
@@ -132,17 +152,28 @@ pub(crate) struct SimulateArgs {
     pub(crate) seed: u64,
 }
 
+/// Which columns of a table are used.
 #[derive(Debug, Args)]
-pub(crate) struct FitArgs {
-    /// Table with a header: .csv, .csv.gz, .tsv or .parquet (`-` for CSV on standard input).
-    #[arg(help_heading = "Data", display_order = 0)]
-    pub(crate) data: PathBuf,
+pub(crate) struct ColumnArgs {
     /// Column to predict.
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub(crate) target: String,
     /// Input columns, separated by commas [default: all but the target].
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
     pub(crate) inputs: Option<Vec<String>>,
+    /// Columns that are no inputs, separated by commas; all others are.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
+    #[arg(conflicts_with = "inputs")]
+    pub(crate) exclude: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// Table with a header: .csv, .csv.gz, .tsv or .parquet (`-`: standard input).
+    #[arg(help_heading = "Data", display_order = 0)]
+    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
     /// Table that says which rows (column `row`, from 1) train which expert (column `expert`, from
     /// 1; 0 for the weights), instead of a random division; bhs and pbhs.
     #[arg(long, value_name = "FILE", help_heading = "Data", hide_short_help = true)]
@@ -183,7 +214,12 @@ impl FitArgs {
         match arg.get_id().as_str() {
             "data" => arg.help(data),
             "inputs" => arg.help(inputs),
-            "assign" | "density" => arg.hide(true),
+            // Its weights have functions of their own number.
+            "assign" | "density" | "functions" => arg.hide(true),
+            "method" => arg
+                .value_parser(Names::new(["bhs", "pbhs"]))
+                .help("Method: bhs, pbhs [default: pbhs]")
+                .long_help("Method. [default: pbhs] [possible values: bhs, pbhs]"),
             name => {
                 let made = MAKE_EXPERTS.contains(&name);
                 arg.hide(made)
@@ -210,9 +246,12 @@ pub(crate) struct PredictArgs {
     /// Table with the model's input columns, and those of experts made elsewhere (`-` for CSV on
     /// standard input).
     pub(crate) data: PathBuf,
-    /// CSV file to write [default: standard output].
+    /// File to write: .csv, .csv.gz or .parquet [default: CSV on standard output].
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Columns of the table to carry over as they are, separated by commas, such as an id.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) keep: Vec<String>,
     /// Quantiles of the predictive density.
     #[arg(long, value_delimiter = ',', default_value = "0.05,0.5,0.95", value_name = "P,...")]
     pub(crate) quantiles: Vec<f64>,

@@ -26,6 +26,9 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     lines(&[serde_json::to_string_pretty(value)?])
 }
 
+/// An error below this is one of rounding.
+const NOTHING: f64 = 1e-9;
+
 /// Decimals that an error supports: its first significant digit.
 fn decimals(error: f64) -> usize {
     if error > 0.0 { (-error.log10().floor()).clamp(0.0, 8.0) as usize } else { 2 }
@@ -36,10 +39,15 @@ fn fixed(value: f64, digits: usize) -> String {
     if value.abs() < 1e9 { format!("{value:.digits$}") } else { format!("{value:.3e}") }
 }
 
-/// A score with no more digits than its Monte Carlo error supports.
+/// A score with no more digits than its Monte Carlo error supports, and one more than the error over rows
+/// does.
 pub(crate) fn value(score: &Score) -> String {
-    let digits = score.mcse.map_or(3, decimals);
-    fixed(score.value, digits)
+    fixed(score.value, digits(score))
+}
+
+fn digits(score: &Score) -> usize {
+    let rows = score.se.filter(|se| *se > NOTHING).map_or(3, |se| decimals(se) + 1);
+    score.mcse.filter(|e| *e > NOTHING).map_or(rows, |e| decimals(e).min(rows))
 }
 
 /// A number with no more digits than its error supports.
@@ -47,14 +55,8 @@ pub(crate) fn supported(number: f64, error: Option<f64>) -> String {
     fixed(number, error.map_or(3, decimals))
 }
 
-/// A score with no more digits than its Monte Carlo error supports, and one more than the error
-/// over rows does: differences on the same rows are finer than the scores. In a column the first
-/// score, `lead`, sets the most.
+/// The same in a column where the first score, `lead`, sets the most digits.
 pub(crate) fn judged(score: &Score, lead: &Score) -> String {
-    let digits = |s: &Score| {
-        let rows = s.se.map_or(3, decimals) + 1;
-        s.mcse.map_or(rows, |e| decimals(e).min(rows))
-    };
     fixed(score.value, digits(score).min(digits(lead)))
 }
 
@@ -65,7 +67,11 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// An error with its first significant digit, or a dash.
 pub(crate) fn error(error: Option<f64>) -> String {
-    error.filter(|e| e.is_finite()).map_or("-".into(), |e| fixed(e, decimals(e)))
+    match error.filter(|e| e.is_finite()) {
+        None => "-".into(),
+        Some(e) if e <= NOTHING => "0".into(),
+        Some(e) => fixed(e, decimals(e)),
+    }
 }
 
 /// Left-aligned first column, the others right-aligned, two spaces between.
@@ -106,7 +112,8 @@ pub(crate) fn scores(scores: &Scores) -> Vec<String> {
 /// The diagnostics as a table.
 pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
     if d.quantities.is_empty() {
-        return vec!["a single point: no chains to judge".into()];
+        let what = if d.passed() { "nothing was sampled" } else { "a single point" };
+        return vec![format!("{what}: no chains to judge")];
     }
     let head = ["convergence", "R-hat max", "median", "ESS bulk min", "median", "ESS tail min"];
     let mut rows = vec![head.map(String::from).to_vec()];

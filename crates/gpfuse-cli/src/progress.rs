@@ -1,23 +1,28 @@
-//! What a person sees while chains run: one line per chain on a terminal, nothing elsewhere;
-//! and the way to stop: Ctrl-C keeps what was drawn.
+//! What a person sees while a fit runs: one bar for the whole and one line per chain on a terminal, nothing
+//! elsewhere; and the way to stop: Ctrl-C keeps what was drawn.
 
 mod pace;
+mod whole;
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use gpfuse::infer::{ChainProgress, Forecast, Keeper, Monitor, Nothing, Phase};
 use gpfuse_io::checkpoint::Checkpoint;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use pace::{Pace, brief};
+use pace::brief;
+use whole::{STEPS, Whole};
 
 /// Who waits less long is not told how long.
 const WORTH_SAYING: f64 = 2.0;
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a run has nothing yet that could be kept, so that Ctrl-C ends it at once.
+static NOTHING_YET: AtomicBool = AtomicBool::new(false);
 
 /// From now on, the first Ctrl-C (or termination signal) asks the run to stop and keep its
 /// draws, and the second one ends the program.
@@ -35,11 +40,16 @@ pub(crate) fn listen_saying(words: String) -> anyhow::Result<()> {
     static ONCE: OnceLock<Result<(), String>> = OnceLock::new();
     let outcome = ONCE.get_or_init(|| {
         ctrlc::set_handler(move || {
-            if CANCELLED.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
             // The terminal has just shown `^C` without a new line.
             let start = if std::io::stderr().is_terminal() { "\n" } else { "" };
+            let again = CANCELLED.swap(true, Ordering::Relaxed);
+            if NOTHING_YET.load(Ordering::Relaxed) {
+                crate::print::note(&format!("{start}gpfuse: {}", Interrupted));
+                std::process::exit(130);
+            }
+            if again {
+                std::process::exit(130);
+            }
             crate::print::note(&format!("{start}{words}"));
         })
         .map_err(|e| match e {
@@ -52,6 +62,16 @@ pub(crate) fn listen_saying(words: String) -> anyhow::Result<()> {
         })
     });
     outcome.clone().map_err(anyhow::Error::msg)
+}
+
+/// A run that was stopped while there was nothing to keep.
+#[derive(Debug)]
+pub(crate) struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted before the warm-up ended: there are no draws to keep")
+    }
 }
 
 /// Whether Ctrl-C was pressed.
@@ -69,16 +89,27 @@ pub(crate) fn bar(bars: &MultiProgress, total: usize, template: &str) -> Progres
     bar
 }
 
+/// Do something that may take a while, and say so on a terminal.
+pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let bars = MultiProgress::new();
+    let line =
+        std::io::stderr().is_terminal().then(|| bar(&bars, 0, &format!("{{spinner}} {what}")));
+    let done = work();
+    line.iter().for_each(ProgressBar::finish_and_clear);
+    done
+}
+
 /// Progress bars on a terminal, and the cancel flag.
 pub(crate) struct Bars<'a> {
     all: MultiProgress,
     title: String,
-    /// What the run is at, above the bars of the chains.
-    phase: OnceLock<ProgressBar>,
+    /// The whole run, above the bars of the chains.
+    line: OnceLock<ProgressBar>,
     begun: Instant,
-    pace: Mutex<Pace>,
-    starts: OnceLock<ProgressBar>,
+    whole: Mutex<Whole>,
     count: usize,
+    /// Whether nothing else is kept than what this run draws.
+    alone: bool,
     chains: OnceLock<Vec<ProgressBar>>,
     visible: bool,
     keeper: Option<&'a Checkpoint>,
@@ -89,11 +120,11 @@ impl<'a> Bars<'a> {
         Bars {
             all: MultiProgress::new(),
             title: title.into(),
-            phase: OnceLock::new(),
+            line: OnceLock::new(),
             begun: Instant::now(),
-            pace: Mutex::new(Pace::new(chains)),
-            starts: OnceLock::new(),
+            whole: Mutex::new(Whole::new(chains)),
             count: chains,
+            alone: false,
             chains: OnceLock::new(),
             visible: std::io::stderr().is_terminal(),
             keeper: None,
@@ -105,22 +136,60 @@ impl<'a> Bars<'a> {
         Bars { keeper: checkpoint, ..self }
     }
 
-    /// The line of the phase.
-    fn line(&self) -> &ProgressBar {
-        self.phase
-            .get_or_init(|| bar(&self.all, 0, &format!("{{spinner}} {}: {{msg}}", self.title)))
+    /// The same for a run without which there is nothing to keep: until it has draws, Ctrl-C ends the program.
+    pub(crate) fn alone(self) -> Bars<'a> {
+        Bars { alone: true, ..self }
+    }
+
+    /// Show where the whole run is.
+    fn show(&self, whole: &Whole) {
+        let line = self.line.get_or_init(|| {
+            bar(&self.all, STEPS, &format!("{{spinner}} {} [{{bar:16}}] {{msg}}", self.title))
+        });
+        let (position, words) = whole.at(self.now());
+        line.set_position(position);
+        line.set_message(words);
+    }
+
+    fn now(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    fn whole(&self) -> MutexGuard<'_, Whole> {
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether what has been done in a phase is worth nothing without draws.
+    fn nothing_yet(&self, nothing: bool) {
+        if self.alone {
+            NOTHING_YET.store(nothing, Ordering::Relaxed);
+        }
     }
 
     /// Take the bars off the screen.
     pub(crate) fn clear(&self) {
+        self.nothing_yet(false);
         let _ = self.all.clear();
     }
 }
 
 impl Monitor for Bars<'_> {
     fn phase(&self, phase: Phase) {
+        let before = matches!(phase, Phase::Pilot | Phase::Experts | Phase::Trying(_));
+        let undrawn = matches!(phase, Phase::Constant | Phase::Starts | Phase::Chains);
+        self.nothing_yet(before || undrawn && self.keeper.is_none());
         if self.visible {
-            self.line().set_message(phase.to_string());
+            let mut whole = self.whole();
+            whole.begin(phase, self.now());
+            self.show(&whole);
+        }
+    }
+
+    fn part(&self, done: usize, total: usize) {
+        if self.visible {
+            let mut whole = self.whole();
+            whole.part(done, total);
+            self.show(&whole);
         }
     }
 
@@ -129,27 +198,23 @@ impl Monitor for Bars<'_> {
     }
 
     fn expect(&self, forecast: &Forecast) {
-        if self.visible && forecast.seconds > WORTH_SAYING {
+        if !self.visible {
+            return;
+        }
+        if self.whole().expect(forecast.seconds) && forecast.seconds > WORTH_SAYING {
             // Where the terminal is gone, so is its reader.
-            let _ = self.all.println(foretold(forecast));
+            foretold(forecast).iter().for_each(|line| drop(self.all.println(line)));
         }
     }
 
     fn start(&self, done: usize, total: usize) {
-        if !self.visible || total == 0 {
-            return;
-        }
-        let bar = self.starts.get_or_init(|| {
-            let title = &self.title;
-            bar(&self.all, total, &format!("{title}: starting points {{pos}}/{{len}} [{{bar:12}}]"))
-        });
-        bar.set_position(done as u64);
-        if done == total {
-            bar.finish_and_clear();
-        }
+        self.part(done, total);
     }
 
     fn draw(&self, p: &ChainProgress) {
+        if !p.warming_up {
+            self.nothing_yet(false);
+        }
         if !self.visible {
             return;
         }
@@ -166,15 +231,14 @@ impl Monitor for Bars<'_> {
             // The chain goes on.
             bar.set_length(p.total as u64);
         }
-        let now = self.begun.elapsed().as_secs_f64();
-        let (own, all) = {
-            let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-            pace.hear(p.chain, p.done, p.total, p.warming_up, now);
-            (pace.chain(p.chain), pace.all())
+        let own = {
+            let mut whole = self.whole();
+            whole.pace.hear(p.chain, p.done, p.total, p.warming_up, self.now());
+            self.show(&whole);
+            whole.pace.chain(p.chain)
         };
-        let left = |seconds: Option<f64>| seconds.map_or("? left".into(), |s| brief(s) + " left");
-        bar.set_message(message(p, &left(own)));
-        self.line().set_message(format!("chains, {}", left(all)));
+        let left = own.map_or("? left".into(), |s| brief(s) + " left");
+        bar.set_message(message(p, &left));
         // A bar that is full is not finished: its chain may go on.
         bar.set_position(p.done as u64);
     }
@@ -194,8 +258,11 @@ fn message(p: &ChainProgress, left: &str) -> String {
     format!("{phase}, {} divergences, {} steps, {left}", p.divergences, p.steps)
 }
 
-/// How long the chains are expected to take.
-fn foretold(forecast: &Forecast) -> String {
+/// Who waits longer is told what would be quicker.
+const LONG: f64 = 60.0;
+
+/// How long the chains are expected to take, and what would be quicker.
+fn foretold(forecast: &Forecast) -> Vec<String> {
     let Forecast { seconds, chains, warmup, draws, most_draws, parameters } = forecast;
     let time = match *seconds {
         s if s < 100.0 => format!("{s:.0} s"),
@@ -206,8 +273,20 @@ fn foretold(forecast: &Forecast) -> String {
         true => draws.to_string(),
         false => format!("{draws} to {most_draws}"),
     };
-    format!("about {time}: {chains} chains x ({warmup} + {draws}) draws of {parameters} parameters")
+    let mut lines = vec![format!(
+        "about {time}: {chains} chains x ({warmup} + {draws}) draws of {parameters} parameters"
+    )];
+    if *seconds > LONG && *warmup >= LEAST_WARMUP {
+        let (warmup, draws) = (warmup / 2, forecast.draws / 2);
+        lines.push(format!(
+            "in half the time, with errors 1.4 times as large: --warmup {warmup} --draws {draws}"
+        ));
+    }
+    lines
 }
+
+/// A shorter warm-up is not halved.
+const LEAST_WARMUP: usize = 400;
 
 #[cfg(test)]
 mod tests {
@@ -224,12 +303,14 @@ mod tests {
             parameters: 612,
         };
         let words = "about 12 s: 4 chains x (500 + 500 to 4000) draws of 612 parameters";
-        assert_eq!(foretold(&forecast), words);
+        assert_eq!(foretold(&forecast), [words]);
         let fixed = Forecast { most_draws: 500, seconds: 600.0, ..forecast };
-        assert_eq!(
-            foretold(&fixed),
-            "about 10 min: 4 chains x (500 + 500) draws of 612 parameters"
-        );
+        let words = [
+            "about 10 min: 4 chains x (500 + 500) draws of 612 parameters",
+            "in half the time, with errors 1.4 times as large: --warmup 250 --draws 250",
+        ];
+        assert_eq!(foretold(&fixed), words);
+        assert!(words.iter().all(|line| line.len() <= 80));
     }
 
     /// With the bar and four figures of everything, a line has 80 columns.

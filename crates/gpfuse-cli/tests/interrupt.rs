@@ -7,7 +7,7 @@ mod common;
 
 use std::process::Command;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Place, ROWS, Run};
 
@@ -60,14 +60,47 @@ fn nothing_is_kept_of_a_warm_up() {
     for slow in ["--warmup 10000000 --start prior", "--start-steps 1000000", "--candidates 10000"] {
         let args = format!("fit d.csv --target y --method pogpe {slow} {small}");
         let run = interrupted(&place, &args, |run| run.code.is_some());
-        assert_eq!(run.code, Some(1), "{}", run.err);
+        assert_eq!(run.code, Some(130), "{}", run.err);
         let last = run.err.lines().last().unwrap();
         assert_eq!(
-            last, "gpfuse: sampling: stopped before the warm-up ended: there are no draws to keep",
+            last, "gpfuse: interrupted before the warm-up ended: there are no draws to keep",
             "{slow}: {}",
             run.err
         );
         assert_eq!(run.out, "");
+        assert_eq!(place.files(), ["d.csv"]);
+    }
+}
+
+/// Experts of many rows take a while, in steps that are long themselves; Ctrl-C does not wait for them, in a fit and
+/// in a comparison, nor for a pilot.
+#[test]
+fn training_is_stopped_at_once() {
+    if common::deaf(common::INT) {
+        return;
+    }
+    let place = Place::empty();
+    place.done("simulate --n 2000 --inputs 4 --out d.csv");
+    let cases = [
+        ("fit d.csv --target y --out m.nc", 130, "gpfuse: interrupted before the warm-up ended"),
+        ("fit d.csv --target y --method het --out m.nc", 130, "gpfuse: interrupted before"),
+        (
+            "compare d.csv --target y --methods pbhs,linear-pool",
+            130,
+            "stopping: keeping what is finished",
+        ),
+    ];
+    for (args, code, words) in cases {
+        let child = place.command(args).spawn().unwrap();
+        sleep(Duration::from_millis(1500));
+        let asked = Instant::now();
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let run: Run = child.wait_with_output().unwrap().into();
+        assert!(asked.elapsed() < Duration::from_secs(5), "{args}: {:?}", asked.elapsed());
+        eprintln!("{args}: {:?}", asked.elapsed());
+        assert!(run.err.contains(words), "{args}: {}", run.err);
+        assert_eq!(run.code, Some(code), "{args}: {}", run.err);
         assert_eq!(place.files(), ["d.csv"]);
     }
 }

@@ -109,8 +109,9 @@ fn bad_tables_are_named() {
     place.write("p.csv", whole.lines().take(2).collect::<Vec<_>>().join("\n"));
     place.refused(&format!("stack p.csv --target y {SMALL_FIT}"), 1, &["one row cannot be fitted"]);
     place.write("p.csv", &whole);
+    place.write("s.toml", "method = 'mogpe'");
     for (flags, words) in [
-        ("--method mogpe", "learns experts of its own: use bhs or pbhs"),
+        ("--settings s.toml", "learns experts of its own: use bhs or pbhs"),
         ("--experts 3", "`experts`: the experts of `stack` are those of the table"),
         ("--hold-out 0.3", "`hold-out`"),
         ("--inputs y", "both target and input"),

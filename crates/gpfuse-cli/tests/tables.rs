@@ -106,7 +106,7 @@ fn settings_files_that_cannot_be_used() {
         ("foo = 3", &["`s.toml`, line 1", "unknown key `foo`", "`target-accept`"]),
         ("max_depth = 3", &["`s.toml`, line 1", "unknown key `max_depth`", "`max-depth`"]),
         ("\nchains = 'two'", &["`s.toml`, line 2", "setting `chains`: `two` is no whole number"]),
-        ("method = 'gp'", &["`s.toml`, line 1", "`gp`", "`mogpe`"]),
+        ("method = 'gpe'", &["`s.toml`, line 1", "`gpe`", "`mogpe`"]),
         ("chains = 0", &["setting `chains`: 0 is out of range"]),
         ("[priors.mu]\nvar = -1.0", &["setting `priors`: mu.var = -1 must be positive"]),
     ];

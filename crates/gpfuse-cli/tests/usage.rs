@@ -15,7 +15,7 @@ const SHARED: &str = "basis frequencies scheme omega size box functions kernel \
                       sampler metric chains warmup draws max-depth hmc-depth target-accept start \
                       candidates start-steps seed threads";
 
-const FLAGS: [(&str, &str); 11] = [
+const FLAGS: [(&str, &str); 13] = [
     ("demo", "out seed json"),
     (
         "simulate",
@@ -24,24 +24,26 @@ const FLAGS: [(&str, &str); 11] = [
     ),
     (
         "fit",
-        "target inputs assign settings SCALED method MADE gate plain normalise SHARED density combine \
+        "target inputs exclude assign settings SCALED method MADE gate plain normalise SHARED density combine \
          out checkpoint strict json",
     ),
     (
         "stack",
-        "target inputs settings SCALED method gate plain normalise SHARED combine out checkpoint \
+        "target inputs exclude settings SCALED method gate plain normalise STACKED combine out checkpoint \
          strict json",
     ),
     (
         "compare",
-        "target inputs settings SCALED methods MADE gate normalise SHARED density combine figure strict \
+        "target inputs exclude settings SCALED methods MADE gate normalise SHARED density combine figure strict \
          json",
     ),
     ("sweep", "out shard threads merge json"),
     ("paper", "out shard threads merge json quick frozen basis"),
-    ("predict", "out quantiles experts density rao-blackwell samples seed threads"),
+    ("predict", "out keep quantiles experts density rao-blackwell samples seed threads"),
     ("evaluate", "rao-blackwell json strict threads"),
     ("inspect", "json strict"),
+    ("completions", ""),
+    ("man", "out"),
     (
         "sbc",
         "out sims n thin strict json method experts plain normalise basis frequencies size kernel \
@@ -51,7 +53,12 @@ const FLAGS: [(&str, &str); 11] = [
 
 /// Flags with the shared ones in their places.
 fn spelt(flags: &str) -> Vec<String> {
-    let flags = flags.replace("SCALED", SCALED).replace("MADE", MADE).replace("SHARED", SHARED);
+    let stacked = SHARED.replace("functions ", "");
+    let flags = flags
+        .replace("STACKED", &stacked)
+        .replace("SCALED", SCALED)
+        .replace("MADE", MADE)
+        .replace("SHARED", SHARED);
     flags.split_whitespace().map(String::from).collect()
 }
 
@@ -152,7 +159,7 @@ fn settings_without_effect_are_warned_about() {
 fn usage_errors_are_one_line() {
     let place = Place::new();
     let cases: [(&str, &[&str]); 11] = [
-        ("fit d.csv --target y --method gp", &["'gp'", "--method", "bhs, pbhs, mogpe, pogpe, het"]),
+        ("fit d.csv --target y --method gpe", &["'gpe'", "--method", "bhs, pbhs, mogpe, pogpe, het"]),
         ("fit d.csv --target y --kernel cubic", &["'cubic'", "rbf, matern12, matern32"]),
         ("fit d.csv --target y --wat", &["unexpected argument '--wat'"]),
         ("fit d.csv --target y --chain 3", &["'--chain'", "similar argument exists: '--chains'"]),
@@ -207,4 +214,34 @@ fn strict_judges_the_diagnostics() {
     let json = place.done(&format!("fit d.csv --target y {SMALL_FIT} --json")).json();
     assert_eq!(json["model"], "d.nc");
     assert!(json["diagnostics"]["warnings"].as_array().is_some_and(|all| !all.is_empty()));
+}
+
+/// Completions and man pages come from the declaration of the help: they know every flag and value of it, and no
+/// other.
+#[test]
+fn shells_and_man_know_what_the_help_says() {
+    let place = Place::empty();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let text = place.done(&format!("completions {shell}")).out;
+        for word in ["target-accept", "pogpe", "exclude", "completions"] {
+            assert!(text.contains(word), "{shell}: {word}");
+        }
+    }
+    place.refused("completions tcsh", 2, &["'tcsh'", "bash, elvish, fish, powershell, zsh"]);
+    place.done("man --out pages");
+    for (command, flags) in FLAGS {
+        let page = place.text(&format!("pages/gpfuse-{command}.1")).replace("\\-", "-");
+        assert!(spelt(flags).iter().all(|flag| page.contains(&format!("--{flag}"))), "{command}");
+    }
+    assert!(!place.text("pages/gpfuse-stack.1").contains("hold"), "what stack does not take");
+    assert!(place.text("pages/gpfuse.1").contains("gpfuse-fit"));
+}
+
+/// Methods that learn experts of their own are none of `stack`, and its help does not offer them.
+#[test]
+fn stack_offers_what_it_takes() {
+    let place = Place::empty();
+    let help = place.done("stack --help").out;
+    assert!(help.contains("[possible values: bhs, pbhs]") && !help.contains("mogpe"), "{help}");
+    place.refused("stack s.csv --target y --method mogpe", 2, &["'mogpe'", "bhs, pbhs"]);
 }

@@ -35,6 +35,10 @@ impl Monitor for Stopping<'_> {
 }
 
 impl Audience for Counting<'_> {
+    fn training(&self, _: usize) -> Box<dyn Monitor + '_> {
+        Box::new(Stopping(self.watch))
+    }
+
     fn begin(&self, _: Contestant) -> Box<dyn Monitor + '_> {
         self.watch.start(self.done.get(), self.all);
         Box::new(Stopping(self.watch))
@@ -56,12 +60,15 @@ pub(crate) fn compare(
     y: Vector<'_>,
     settings: &str,
     inputs: Vec<String>,
-    methods: Vec<String>,
+    methods: Option<Vec<String>>,
     test: Option<(Matrix<'_>, Vector<'_>)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let settings = settle(settings, &inputs)?.settings;
-    let chosen: Result<Vec<Contestant>, _> = methods.iter().map(|name| name.parse()).collect();
+    let chosen: Result<Vec<Contestant>, _> = match methods {
+        Some(methods) => methods.iter().map(|name| name.parse()).collect(),
+        None => Ok(Contestant::usual(&settings)),
+    };
     let chosen = chosen.map_err(error::of)?;
     let rows = |x: &Matrix<'_>, y: &Vector<'_>| {
         let (x, inputs) = matrix(x);

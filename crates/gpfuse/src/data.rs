@@ -4,6 +4,7 @@
 //! Everything is in the user's units. The same type is what a model is fitted to, what it
 //! predicts at and what it is scored on.
 
+mod notes;
 mod predictions;
 
 pub use predictions::Predictions;

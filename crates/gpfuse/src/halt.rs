@@ -15,6 +15,16 @@ pub enum Ended {
     Cancelled,
 }
 
+/// The error of a run that was stopped while there was nothing to keep.
+pub(crate) fn stopped() -> Error {
+    Error::Sampling("stopped before the warm-up ended: there are no draws to keep".into())
+}
+
+/// Refuse to go on where a run was stopped that has no draws yet.
+pub(crate) fn go_on(monitor: &dyn Monitor) -> Result<()> {
+    if monitor.cancelled() { Err(stopped()) } else { Ok(()) }
+}
+
 /// Passes a monitor on, and cancels once `stop` is set.
 pub(crate) struct Linked<'a> {
     pub(crate) monitor: &'a dyn Monitor,
@@ -36,6 +46,10 @@ impl Monitor for Linked<'_> {
 
     fn start(&self, done: usize, total: usize) {
         self.monitor.start(done, total);
+    }
+
+    fn part(&self, done: usize, total: usize) {
+        self.monitor.part(done, total);
     }
 
     fn draw(&self, progress: &ChainProgress) {

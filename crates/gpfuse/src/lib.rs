@@ -53,7 +53,7 @@ pub mod kernel;
 pub mod math;
 pub mod metrics;
 pub mod model;
-mod named;
+pub mod named;
 pub mod parallel;
 pub mod pool;
 pub mod predict;

@@ -1,4 +1,11 @@
-//! Enums whose variants have names, as on the command line and in files.
+//! Names of variants, as on the command line and in files.
+
+/// The one of some names that is meant: in any case, with or without dashes.
+pub fn meant<'n>(names: impl IntoIterator<Item = &'n str>, word: &str) -> Option<&'n str> {
+    let plain = |text: &str| text.trim().replace(['-', '_', ' '], "").to_lowercase();
+    let word = plain(word);
+    names.into_iter().find(|name| plain(name) == word)
+}
 
 /// Give an enum `ALL`, `name`, `Display` and `FromStr` from the names of its variants; `$what` is the
 /// setting that a wrong name is blamed on.
@@ -26,7 +33,8 @@ macro_rules! named {
             type Err = $crate::Error;
 
             fn from_str(name: &str) -> $crate::Result<$type> {
-                $type::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| {
+                let known = $crate::named::meant($type::ALL.map($type::name), name);
+                $type::ALL.into_iter().find(|one| Some(one.name()) == known).ok_or_else(|| {
                     let names = $type::ALL.map($type::name).join(", ");
                     let problem = format!("unknown {} `{name}`: use {names}", $what);
                     $crate::Error::setting($what, problem)

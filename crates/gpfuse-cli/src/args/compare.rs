@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use gpfuse::compare::Contestant;
 
-use super::options::FitOptions;
+use super::ColumnArgs;
+use super::options::{FitOptions, Names};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
@@ -21,12 +22,8 @@ pub(crate) struct CompareArgs {
     /// left out in turn.
     #[arg(help_heading = "Data", display_order = 0)]
     pub(crate) test: Option<PathBuf>,
-    /// Column to predict.
-    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
-    pub(crate) target: String,
-    /// Input columns, separated by commas [default: all but the target].
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data")]
-    pub(crate) inputs: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArgs,
     /// Settings file (TOML), as for `gpfuse fit`; flags given here win.
     ///
     /// Its method is not looked at.
@@ -57,7 +54,6 @@ fn methods() -> String {
 }
 
 fn contestants() -> impl TypedValueParser<Value = Contestant> {
-    let names: Vec<&str> = Contestant::all().into_iter().map(Contestant::name).collect();
-    PossibleValuesParser::new(names)
+    Names::new(Contestant::all().into_iter().map(Contestant::name))
         .try_map(|name| name.parse::<Contestant>().map_err(|e| e.to_string()))
 }

@@ -1,24 +1,55 @@
 //! The library's settings as flags, and the settings file, which has the same keys.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use gpfuse::calibrate;
 use gpfuse::fit::FitSettings;
+use gpfuse::named::meant;
 use gpfuse::settings::{AUTO, Form, Given, Group, Setting, Style, all};
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 pub(super) const KERNELS: [&str; 4] = ["rbf", "matern12", "matern32", "matern52"];
 
+/// Some names, which may be typed in any case, with or without dashes.
+#[derive(Clone)]
+pub(super) struct Names(Vec<&'static str>);
+
+impl Names {
+    pub(super) fn new(names: impl IntoIterator<Item = &'static str>) -> Names {
+        Names(names.into_iter().collect())
+    }
+}
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        typed: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let known = typed.to_str().and_then(|word| meant(self.0.iter().copied(), word));
+        let names = PossibleValuesParser::new(&self.0);
+        names.parse_ref(command, arg, known.map_or(typed, OsStr::new))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
+    }
+}
+
 /// A flag whose values are the serde names of a type's variants.
 pub(super) fn named<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     names: &'static [&'static str],
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(|name| {
+    Names::new(names.iter().copied()).try_map(|name| {
         serde_json::from_value::<T>(serde_json::Value::String(name)).map_err(|e| e.to_string())
     })
 }
@@ -130,7 +161,7 @@ fn flag(setting: &'static Setting, defaults: &serde_json::Value) -> Option<Arg> 
         Form::Whole => arg.value_parser(value_parser!(u64)),
         Form::Count => arg.value_parser(count),
         Form::Number => arg.value_parser(value_parser!(f64)),
-        Form::Choice(names) => arg.value_parser(PossibleValuesParser::new(names)),
+        Form::Choice(names) => arg.value_parser(Names::new(names.iter().copied())),
         Form::Input | Form::Frequencies => arg,
         Form::InputLists => arg.action(ArgAction::Append),
         Form::Flag => {

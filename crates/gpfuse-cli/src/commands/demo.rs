@@ -7,7 +7,7 @@ use gpfuse::infer;
 use gpfuse::simulate::{Simulate, Simulated};
 use gpfuse::{Data, FitSettings, Method, fit_with};
 use gpfuse_io::model_file;
-use gpfuse_io::table::write_csv;
+use gpfuse_io::table::write_table;
 
 use super::{Outcome, fit::watched, simulate};
 use crate::args::DemoArgs;
@@ -100,7 +100,7 @@ fn write(args: &DemoArgs, data: &Simulated, name: &str, rows: &[usize]) -> anyho
     let picked: Vec<Vec<f64>> =
         columns.iter().map(|c| rows.iter().map(|r| c[*r]).collect()).collect();
     let slices: Vec<&[f64]> = picked.iter().map(Vec::as_slice).collect();
-    write_csv(Some(&args.out.join(name)), &names, &slices)?;
+    write_table(Some(&args.out.join(name)), &names, &slices)?;
     Ok(())
 }
 

@@ -15,14 +15,15 @@ use super::training::{Methods, Training, in_table, model_out, settled};
 use super::{Outcome, checkpoint, judged};
 use crate::args::FitArgs;
 use crate::print;
-use crate::progress::{Bars, cancelled};
+use crate::progress::{Bars, Interrupted, cancelled, during};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let given = args.options.with_file(args.settings.as_deref())?;
-    let mut training = Training::read(&args.data, args.inputs.as_deref(), &args.target)?;
+    let mut training = Training::read(&args.data, (&args.columns).into())?;
+    training.tell();
     let settings = settled(given, training.data.inputs(), Methods::One)?;
     if let Some(path) = args.assign.as_deref() {
-        if settings.method.learns_experts() {
+        if !settings.method.stacks() {
             bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
         }
         let assignment = assignment(path, settings.experts)?;
@@ -45,9 +46,16 @@ pub(super) fn fit_and_save(
     if checkpoint::stopped(folder, &fitted) {
         return Ok(Outcome::Interrupted);
     }
+    if let Err(e) = &fitted
+        && cancelled()
+        && matches!(e.downcast_ref(), Some(gpfuse::Error::Sampling(_)))
+    {
+        print::note(&format!("gpfuse: {Interrupted}"));
+        return Ok(Outcome::Interrupted);
+    }
     let fitted = fitted.map_err(|e| in_table(e, &training.path))?;
     let seconds = begun.elapsed().as_secs_f64();
-    model_file::save(&out, &fitted)?;
+    during("writing the model file", || model_file::save(&out, &fitted))?;
     if let Some(kept) = kept {
         kept.remove();
     }
@@ -90,7 +98,8 @@ pub(super) fn watched(
     run: impl FnOnce(&dyn Monitor) -> gpfuse::Result<Fitted>,
 ) -> anyhow::Result<Fitted> {
     checkpoint::hear(checkpoint)?;
-    let bars = Bars::new(settings.method.name(), settings.sampler.chains).keeping(checkpoint);
+    let bars = Bars::new(settings.method.name(), settings.sampler.chains);
+    let bars = bars.keeping(checkpoint).alone();
     let fitted = run(&bars);
     bars.clear();
     let fitted = fitted?;

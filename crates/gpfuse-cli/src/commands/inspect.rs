@@ -61,10 +61,20 @@ fn describe(fitted: &Fitted, weights: Option<&Effects>) -> anyhow::Result<Vec<St
             fitted.target(),
             fitted.inputs().iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
         ),
-        basis(&fitted.model),
-        format!("seed {}, {}, {} parameters", settings.sampler.seed, drawn, fitted.model.dim()),
-        String::new(),
     ];
+    if fitted.model.dim() == 0 {
+        out.extend([format!("seed {}; exact, nothing was sampled", settings.sampler.seed), String::new()]);
+        out.extend(experts(fitted));
+        return Ok(out);
+    }
+    out.push(basis(&fitted.model));
+    out.push(format!(
+        "seed {}, {}, {} parameters",
+        settings.sampler.seed,
+        drawn,
+        fitted.model.dim()
+    ));
+    out.push(String::new());
     out.extend(experts(fitted));
     let step = fitted.resolution.filter(|_| fitted.model.knows_rounding());
     out.extend(step.map(|step| rounded(fitted, step)));
@@ -161,7 +171,9 @@ fn experts(fitted: &Fitted) -> Vec<String> {
             fitted.expert_names().into_iter().zip(experts.iter()).map(each).collect()
         }
     };
-    out.push(format!("weights learned from {}", print::count(fitted.rows.len(), "row")));
+    if fitted.model.dim() > 0 {
+        out.push(format!("weights learned from {}", print::count(fitted.rows.len(), "row")));
+    }
     out.push(String::new());
     out
 }

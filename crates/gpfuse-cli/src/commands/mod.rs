@@ -10,6 +10,7 @@ mod paper;
 mod predict;
 mod report;
 mod sbc;
+mod shell;
 mod simulate;
 mod stack;
 mod sweep;
@@ -21,7 +22,7 @@ use gpfuse::settings::Style;
 use gpfuse::{Data, Fitted};
 use gpfuse_io::atomic::AtomicFile;
 use gpfuse_io::model_file;
-use gpfuse_io::table::{Table, model_columns};
+use gpfuse_io::table::{Table, Texts, model_columns};
 
 use crate::args::Command;
 
@@ -49,6 +50,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Sbc(args) => sbc::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }
 
@@ -64,21 +67,33 @@ fn judged(fitted: &Fitted, strict: bool) -> Outcome {
 struct Query {
     fitted: Fitted,
     data: Data,
+    /// Columns to carry over.
+    kept: Texts,
 }
 
 impl Query {
     /// Read a model, and its inputs and experts from a table; `with_target` its target too.
     fn read(model: &Path, data: &Path, with_target: bool) -> anyhow::Result<Query> {
+        Query::keeping(model, data, with_target, &[])
+    }
+
+    /// The same with columns to carry over.
+    fn keeping(
+        model: &Path,
+        data: &Path,
+        with_target: bool,
+        keep: &[&str],
+    ) -> anyhow::Result<Query> {
         let fitted = model_file::load(model)?;
         let wanted = model_columns(&fitted, with_target);
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        let table = Table::read(data, Some(&wanted))?;
+        let (table, kept) = Table::read_keeping(data, Some(&wanted), keep)?;
         let data = table.data_for(&fitted)?;
         if let Some(warning) = fitted.warn_outside(&data) {
             let words = warning.render(Style::CommandLine);
             crate::print::warn([format!("`{}`: {words}", table.path)]);
         }
-        Ok(Query { fitted, data })
+        Ok(Query { fitted, data, kept })
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::bail;
 use gpfuse::fit::Experts;
 use gpfuse::predict::{ExpertSummary, Mixture};
 use gpfuse::random::{Purpose, stream};
-use gpfuse_io::table::CsvSink;
+use gpfuse_io::table::TableSink;
 
 use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
 use crate::args::PredictArgs;
@@ -34,8 +34,12 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
         refuse_unwritable(out)?;
     }
     let threads = threads(args.threads)?;
-    let query = Query::read(&args.model, &args.data, args.density)?;
-    let (fitted, data) = (&query.fitted, &query.data);
+    let keep: Vec<&str> = args.keep.iter().map(String::as_str).collect();
+    if let Some(i) = (1..keep.len()).find(|i| keep[..*i].contains(&keep[*i])) {
+        bail!("column `{}` stands twice in --keep: take one out", keep[i]);
+    }
+    let query = Query::keeping(&args.model, &args.data, args.density, &keep)?;
+    let (fitted, data, mut kept) = (&query.fitted, &query.data, query.kept);
     let y = if args.density { Some(data.y()?) } else { None };
     let mut prediction = fitted.predict(data)?.on_threads(threads);
     if args.rao_blackwell {
@@ -47,8 +51,13 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
         _ => fitted.expert_names().iter().map(|k| format!("expert_{k}")).collect(),
     };
     let names = column_names(args, fitted.inputs(), &labels);
+    for name in &mut kept.names {
+        if names.contains(name) {
+            *name = format!("kept_{name}");
+        }
+    }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut sink = CsvSink::create(args.out.as_deref(), &names)?;
+    let mut sink = TableSink::create(args.out.as_deref(), kept, &names)?;
     let mut line = Vec::with_capacity(names.len());
     for chunk in prediction.chunks() {
         let experts = if args.experts { chunk.weights(WEIGHT_LEVEL)? } else { Vec::new() };

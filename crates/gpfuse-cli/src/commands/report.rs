@@ -122,7 +122,7 @@ fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
     }
     let (fitted, data) = match &args.data {
         Some(data) => {
-            let Query { fitted, data } = Query::read(path, data, true)?;
+            let Query { fitted, data, .. } = Query::read(path, data, true)?;
             (fitted, Some(data))
         }
         None => (model_file::load(path)?, None),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use gpfuse::simulate::{Simulate, Simulated};
-use gpfuse_io::table::write_csv;
+use gpfuse_io::table::write_table;
 
 use super::{Outcome, refuse_unwritable};
 use crate::args::SimulateArgs;
@@ -37,12 +37,12 @@ pub(super) fn run(args: &SimulateArgs) -> anyhow::Result<Outcome> {
     let (names, columns) = columns(&data, args.inputs);
     let pairs: Vec<&str> = names.iter().map(String::as_str).collect();
     let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    write_csv(Some(&args.out), &pairs, &slices)?;
+    write_table(Some(&args.out), &pairs, &slices)?;
     if let Some(path) = &args.truth {
         let (names, columns) = truth(&data);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        write_csv(Some(path), &names, &slices)?;
+        write_table(Some(path), &names, &slices)?;
     }
     let mean = data.true_log_density.iter().sum::<f64>() / args.n as f64;
     print::note(&format!(

@@ -19,7 +19,8 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     if given.get("method").is_none() {
         given.set("method", Method::Pbhs.name());
     }
-    let training = Training::with_experts(&args.data, args.inputs.as_deref(), &args.target)?;
+    let training = Training::with_experts(&args.data, (&args.columns).into())?;
+    training.tell();
     given.set("experts", training.data.experts().len());
     let settings = settled(given, training.data.inputs(), Methods::One)?;
     fit_and_save(args, &training, &settings)

@@ -6,9 +6,10 @@ use anyhow::{anyhow, bail};
 use gpfuse::Data;
 use gpfuse::fit::{CheckedFit, FitSettings};
 use gpfuse::settings::{Given, Settled, Style};
-use gpfuse_io::table::{Table, data_columns};
+use gpfuse_io::table::{Table, TableError, data_columns};
 use serde_json::Value;
 
+use crate::args::ColumnArgs;
 use crate::print;
 
 /// Rows of a table, and how the table is called in messages.
@@ -17,17 +18,28 @@ pub(super) struct Training {
     pub(super) path: String,
 }
 
+/// Which columns of a table are used.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'a> {
+    pub(super) target: &'a str,
+    /// Without them, all that are not excluded.
+    pub(super) inputs: Option<&'a [String]>,
+    pub(super) exclude: &'a [String],
+}
+
+impl<'a> From<&'a ColumnArgs> for Columns<'a> {
+    fn from(args: &'a ColumnArgs) -> Columns<'a> {
+        Columns { target: &args.target, inputs: args.inputs.as_deref(), exclude: &args.exclude }
+    }
+}
+
 impl Training {
     /// The inputs asked for, or all columns but the target, and the target.
-    pub(super) fn read(
-        path: &Path,
-        asked: Option<&[String]>,
-        target: &str,
-    ) -> anyhow::Result<Training> {
-        let Some(inputs) = asked else {
-            return Training::with(path, None, target, |_, _| Ok(Vec::new()));
+    pub(super) fn read(path: &Path, columns: Columns<'_>) -> anyhow::Result<Training> {
+        let Columns { target, inputs: Some(inputs), .. } = columns else {
+            return Training::with(path, columns, |_| Ok(Vec::new()));
         };
-        check_inputs(asked, target)?;
+        columns.check()?;
         // Who names all columns may have numbers for names.
         let wanted = data_columns(inputs, Some(target), &[]);
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
@@ -36,29 +48,22 @@ impl Training {
     }
 
     /// The same with what experts made elsewhere say, in columns `mean_NAME` and `sd_NAME`.
-    pub(super) fn with_experts(
-        path: &Path,
-        asked: Option<&[String]>,
-        target: &str,
-    ) -> anyhow::Result<Training> {
-        Training::with(path, asked, target, |header, inputs| expert_names(path, header, inputs))
+    pub(super) fn with_experts(path: &Path, columns: Columns<'_>) -> anyhow::Result<Training> {
+        Training::with(path, columns, |header| expert_names(path, header, columns))
     }
 
     fn with(
         path: &Path,
-        asked: Option<&[String]>,
-        target: &str,
-        experts: impl FnOnce(&[String], Option<&[String]>) -> anyhow::Result<Vec<String>>,
+        columns: Columns<'_>,
+        experts: impl FnOnce(&[String]) -> anyhow::Result<Vec<String>>,
     ) -> anyhow::Result<Training> {
-        check_inputs(asked, target)?;
+        columns.check()?;
+        let target = columns.target;
         let (mut inputs, mut names) = (Vec::new(), Vec::new());
         let table = Table::choose(path, |header| {
-            names = experts(header, asked)?;
+            names = experts(header)?;
             let other = data_columns(&[], Some(target), &names);
-            inputs = match asked {
-                Some(inputs) => inputs.to_vec(),
-                None => header.iter().filter(|name| !other.contains(name)).cloned().collect(),
-            };
+            inputs = columns.inputs(path, header, &other)?;
             if inputs.is_empty() {
                 bail!(
                     "`{}`: has no column besides the target `{target}`: add an input column",
@@ -70,21 +75,75 @@ impl Training {
         let data = table.data(&inputs, target, &names)?;
         Ok(Training { data, path: table.path })
     }
+
+    /// Say what somebody should know about the rows before they are fitted.
+    pub(super) fn tell(&self) {
+        let notes = print::rendered(&self.data.notes());
+        notes.iter().for_each(|note| print::note(&format!("note: `{}`: {note}", self.path)));
+    }
 }
 
-/// Refuse inputs that are empty, or the target itself.
-fn check_inputs(asked: Option<&[String]>, target: &str) -> anyhow::Result<()> {
-    let Some(inputs) = asked else { return Ok(()) };
-    if inputs.iter().any(|name| name == target) {
-        bail!("column `{target}` is both target and input: take it out of --inputs");
+impl Columns<'_> {
+    /// Refuse names that are empty, that stand twice, or that are the target's.
+    fn check(&self) -> anyhow::Result<()> {
+        let target = self.target;
+        for (flag, names) in
+            [("--inputs", self.inputs.unwrap_or_default()), ("--exclude", self.exclude)]
+        {
+            if names.iter().any(|name| name == target) {
+                let other = if flag == "--inputs" { "input" } else { "excluded" };
+                bail!("column `{target}` is both target and {other}: take it out of {flag}");
+            }
+            if names.iter().any(|name| name.trim().is_empty()) {
+                bail!("{flag} has an empty name: separate the names by single commas");
+            }
+            if let Some(i) = (1..names.len()).find(|i| names[..*i].contains(&names[*i])) {
+                bail!("column `{}` stands twice in {flag}: take one out", names[i]);
+            }
+        }
+        Ok(())
     }
-    if inputs.iter().any(|name| name.trim().is_empty()) {
-        bail!("--inputs has an empty name: separate the names by single commas");
+
+    /// The inputs asked for, or what is left of a header: not the `other` columns, those that are
+    /// excluded, and an index.
+    fn inputs(
+        &self,
+        path: &Path,
+        header: &[String],
+        other: &[String],
+    ) -> anyhow::Result<Vec<String>> {
+        if let Some(inputs) = self.inputs {
+            return Ok(inputs.to_vec());
+        }
+        let shown = path.display();
+        if let Some(name) = self.exclude.iter().find(|name| !header.contains(name)) {
+            return Err(TableError::no_column(&shown.to_string(), header, name).into());
+        }
+        let mut inputs = Vec::new();
+        for (at, name) in header.iter().enumerate() {
+            if other.contains(name) || self.exclude.contains(name) {
+            } else if is_index(at, name) {
+                let name = if name.is_empty() { "no name" } else { &format!("the name `{name}`") };
+                print::note(&format!(
+                    "note: `{shown}`: column {} has {name}, as an index that was written with a table: \
+                     it is left out",
+                    at + 1
+                ));
+            } else if name.is_empty() {
+                let path = shown.to_string();
+                return Err(TableError::Unnamed { path, column: at + 1 }.into());
+            } else {
+                inputs.push(name.clone());
+            }
+        }
+        Ok(inputs)
     }
-    if let Some(i) = (1..inputs.len()).find(|i| inputs[..*i].contains(&inputs[*i])) {
-        bail!("column `{}` stands twice in --inputs: take one out", inputs[i]);
-    }
-    Ok(())
+}
+
+/// Whether a column is the index that pandas and R write in front of the others: without a name, which
+/// pandas makes `Unnamed: 0` when it reads and writes such a table again; and as it is in Parquet.
+fn is_index(at: usize, name: &str) -> bool {
+    at == 0 && ["", "Unnamed: 0"].contains(&name) || name.starts_with("__index_level_")
 }
 
 /// Whether settings are for one method or for several.
@@ -121,14 +180,15 @@ fn omega(path: &Path, inputs: usize) -> anyhow::Result<Vec<f64>> {
     Ok((0..table.rows).flat_map(|r| table.columns.iter().map(move |c| c[r])).collect())
 }
 
-/// The names of the experts that a header has columns for, in their order; `inputs` are not
-/// looked at.
+/// The names of the experts that a header has columns for, in their order; inputs and what is excluded
+/// are not looked at.
 fn expert_names(
     path: &Path,
     header: &[String],
-    inputs: Option<&[String]>,
+    columns: Columns<'_>,
 ) -> anyhow::Result<Vec<String>> {
-    let taken = |name: &&String| inputs.is_some_and(|inputs| inputs.contains(name));
+    let inputs = columns.inputs.unwrap_or_default();
+    let taken = |name: &&String| inputs.contains(name) || columns.exclude.contains(name);
     let free: Vec<&String> = header.iter().filter(|name| !taken(name)).collect();
     let named = |start: &'static str| free.iter().filter_map(move |name| name.strip_prefix(start));
     for (kind, other) in [("mean_", "sd_"), ("sd_", "mean_")] {

@@ -11,7 +11,7 @@ use super::{Ledger, LedgerError, Work, results, rows, settings};
 use crate::atomic::atomic_write;
 use crate::model_file;
 use crate::sweep_file::{SweepFile, difference};
-use crate::table::write_csv;
+use crate::table::write_table;
 use crate::words::{first_line, show_path};
 
 /// The sorted table.
@@ -81,7 +81,7 @@ impl Ledger<Cells> {
     pub fn data(&self, name: &str, columns: &[&str], values: &[&[f64]]) -> Result<(), LedgerError> {
         let path = self.folder.join(DATA).join(format!("{name}.csv"));
         if !path.is_file() {
-            write_csv(Some(&path), columns, values)?;
+            write_table(Some(&path), columns, values)?;
         }
         Ok(())
     }

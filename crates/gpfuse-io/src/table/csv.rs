@@ -4,10 +4,10 @@ use std::io::{ErrorKind, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::Table;
 use super::error::{Place, TableError};
 use super::lines::Lines;
 use super::select::select;
+use super::{Table, Texts};
 use crate::words::show;
 
 /// How a text table is to be read.
@@ -21,15 +21,16 @@ pub(super) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Reads the wanted columns.
+    /// Reads the wanted columns, and those to keep.
     pub(super) fn read(
         &self,
         input: &mut dyn Read,
         wanted: Option<&[&str]>,
-    ) -> Result<Table, TableError> {
+        keep: &[&str],
+    ) -> Result<(Table, Texts), TableError> {
         let mut rows = Rows::new(self, input);
         let header = self.names(&mut rows)?;
-        self.numbers(rows, &header, wanted)
+        self.cells(rows, &header, wanted, keep)
     }
 
     /// Reads the columns that are chosen when the names of all are known.
@@ -43,18 +44,21 @@ impl Text<'_> {
         self.choose(&header, Some(&[]))?;
         let wanted = choose(&header)?;
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        Ok(self.numbers(rows, &header, Some(&wanted))?)
+        Ok(self.cells(rows, &header, Some(&wanted), &[])?.0)
     }
 
-    /// Reads the wanted columns of the rows below the header.
-    fn numbers(
+    /// Reads the wanted columns of the rows below the header, and those to keep.
+    fn cells(
         &self,
         mut rows: Rows<'_>,
         header: &[String],
         wanted: Option<&[&str]>,
-    ) -> Result<Table, TableError> {
+        keep: &[&str],
+    ) -> Result<(Table, Texts), TableError> {
         let at = self.choose(header, wanted)?;
+        let kept = select(self.path, header, Some(keep))?;
         let mut columns = vec![Vec::new(); at.len()];
+        let mut texts = vec![Vec::new(); kept.len()];
         let mut row = 0;
         while rows.next()? {
             if header.len() > 1 && rows.is_blank() {
@@ -71,13 +75,17 @@ impl Text<'_> {
             for (column, &i) in columns.iter_mut().zip(&at) {
                 column.push(self.number(row, rows.line, &header[i], &rows.record[i])?);
             }
+            for (column, &i) in texts.iter_mut().zip(&kept) {
+                column.push(self.text(row, rows.line, &header[i], &rows.record[i])?.to_owned());
+            }
         }
         let path = self.path.to_owned();
         if row == 0 {
             return Err(TableError::HeaderOnly { path });
         }
-        let names = at.iter().map(|&i| header[i].clone()).collect();
-        Ok(Table { path, names, columns, rows: row })
+        let names = |at: &[usize]| at.iter().map(|&i| header[i].clone()).collect();
+        let texts = Texts { names: names(&kept), columns: texts };
+        Ok((Table { path, names: names(&at), columns, rows: row }, texts))
     }
 
     /// Reads the names only.
@@ -127,16 +135,24 @@ impl Text<'_> {
 
     fn number(&self, row: usize, line: u64, name: &str, cell: &[u8]) -> Result<f64, TableError> {
         let place = || self.place(row, line, name);
-        let text = match str::from_utf8(cell) {
-            Ok(text) => text.trim(),
-            Err(_) => return Err(TableError::NotUtf8 { place: place() }),
-        };
+        let text = self.text(row, line, name, cell)?.trim();
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
             Ok(_) => Err(TableError::NonFinite { place: place(), value: show(text) }),
             Err(_) if text.is_empty() => Err(TableError::NoValue { place: place() }),
             Err(_) => Err(TableError::Text { place: place(), value: show(text) }),
         }
+    }
+
+    fn text<'c>(
+        &self,
+        row: usize,
+        line: u64,
+        name: &str,
+        cell: &'c [u8],
+    ) -> Result<&'c str, TableError> {
+        let place = || self.place(row, line, name);
+        str::from_utf8(cell).map_err(|_| TableError::NotUtf8 { place: place() })
     }
 
     fn place(&self, row: usize, line: u64, name: &str) -> Place {

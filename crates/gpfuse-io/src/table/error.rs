@@ -120,6 +120,10 @@ pub enum TableError {
         "`{path}`, column `{column}`: holds {kind}, not numbers: convert it to doubles or leave it out"
     )]
     NotNumeric { path: String, column: String, kind: String },
+    /// A Parquet column that is no column.
+    #[error("`{path}`, column `{column}`: holds nested values, which cannot be kept: leave it out")]
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
+    Nested { path: String, column: String },
     /// Parquet on standard input, which cannot be read from its end.
     #[error("`{path}`: Parquet cannot be read from a pipe: give the file's name")]
     ParquetPipe { path: String },

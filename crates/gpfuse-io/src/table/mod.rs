@@ -1,4 +1,4 @@
-//! Tables of numbers with named columns, read from CSV or Parquet and written as CSV.
+//! Tables of numbers with named columns, read from CSV or Parquet and written as either.
 
 mod csv;
 mod data;
@@ -7,10 +7,13 @@ mod lines;
 mod name;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_sink;
 #[cfg(test)]
 #[cfg(feature = "parquet")]
 mod parquet_tests;
 mod select;
+mod sink;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -23,7 +26,8 @@ use flate2::bufread::MultiGzDecoder;
 
 pub use self::data::{data_columns, model_columns};
 pub use self::error::TableError;
-pub use self::write::{CsvSink, write_csv};
+pub use self::sink::{TableSink, write_table};
+pub use self::write::CsvSink;
 
 use crate::words::{first_line, show_path};
 
@@ -43,18 +47,36 @@ pub struct Table {
     pub rows: usize,
 }
 
+/// Columns as they stand in a file, whatever they hold.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Texts {
+    /// The names of [`Texts::columns`].
+    pub names: Vec<String>,
+    /// One text for each row.
+    pub columns: Vec<Vec<String>>,
+}
+
 impl Table {
     /// Reads the `wanted` columns, or all of them; other columns may hold anything.
     ///
     /// `-` is standard input. A name ending in `.parquet` must be Parquet and one in `.tsv` is
     /// separated by tabs; gzip is recognised by its first bytes.
     pub fn read(path: &Path, wanted: Option<&[&str]>) -> Result<Self, TableError> {
+        Ok(Self::read_keeping(path, wanted, &[])?.0)
+    }
+
+    /// The same, with the columns `keep` as they stand.
+    pub fn read_keeping(
+        path: &Path,
+        wanted: Option<&[&str]>,
+        keep: &[&str],
+    ) -> Result<(Self, Texts), TableError> {
         let source = Source::open(path)?;
         match source.kind {
             Kind::Text { mut input, gzip, separator } => {
-                csv::Text { path: &source.path, gzip, separator }.read(&mut input, wanted)
+                csv::Text { path: &source.path, gzip, separator }.read(&mut input, wanted, keep)
             }
-            Kind::Parquet(file) => parquet::read(&source.path, file, wanted),
+            Kind::Parquet(file) => parquet::read(&source.path, file, wanted, keep),
         }
     }
 
@@ -73,7 +95,7 @@ impl Table {
                 let again = file.try_clone().map_err(|cause| failure(&source.path, &cause))?;
                 let wanted = choose(&parquet::header(&source.path, again)?)?;
                 let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-                Ok(parquet::read(&source.path, file, Some(&wanted))?)
+                Ok(parquet::read(&source.path, file, Some(&wanted), &[])?.0)
             }
         }
     }

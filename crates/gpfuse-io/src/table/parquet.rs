@@ -9,20 +9,31 @@ use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::record::Field;
+use parquet::schema::types::{self, ColumnDescriptor};
 
-use super::Table;
 use super::error::{Place, TableError};
 use super::name::name;
+pub(super) use super::parquet_sink::ParquetSink;
 use super::select::select;
+use super::{Table, Texts};
 use crate::guard::guarded;
 use crate::words::{first_line, show};
 
 const BATCH: usize = 8192;
 
-/// Reads the wanted columns.
-pub(super) fn read(path: &str, file: File, wanted: Option<&[&str]>) -> Result<Table, TableError> {
-    guarded(|| Source::open(path, file)?.read(wanted)).unwrap_or_else(|cause| damaged(path, &cause))
+/// Reads the wanted columns, and those to keep.
+pub(super) fn read(
+    path: &str,
+    file: File,
+    wanted: Option<&[&str]>,
+    keep: &[&str],
+) -> Result<(Table, Texts), TableError> {
+    let read = || {
+        let source = Source::open(path, file)?;
+        Ok((source.read(wanted)?, source.texts(keep)?))
+    };
+    guarded(read).unwrap_or_else(|cause| damaged(path, &cause))
 }
 
 /// Reads the names only.
@@ -71,6 +82,39 @@ impl<'a> Source<'a> {
         }
         let names = at.iter().map(|&i| self.header[i].clone()).collect();
         Ok(Table { path: self.path.to_owned(), names, columns, rows })
+    }
+
+    /// Columns as they stand, each value as text and none as nothing.
+    fn texts(&self, keep: &[&str]) -> Result<Texts, TableError> {
+        let mut texts = Texts::default();
+        for i in select(self.path, &self.header, Some(keep))? {
+            texts.names.push(self.header[i].clone());
+            texts.columns.push(self.text(i)?);
+        }
+        Ok(texts)
+    }
+
+    fn text(&self, at: usize) -> Result<Vec<String>, TableError> {
+        let kind = &self.kinds[at];
+        if kind.max_rep_level() > 0 || kind.path().parts().len() != 1 {
+            let (path, column) = (self.path.to_owned(), show(&self.header[at]));
+            return Err(TableError::Nested { path, column });
+        }
+        let wrong = |e: ParquetError| self.damaged(&e);
+        let one = types::Type::group_type_builder("schema").with_fields(vec![kind.self_type_ptr()]);
+        let rows = self.reader.get_row_iter(Some(one.build().map_err(wrong)?)).map_err(wrong)?;
+        let mut column = Vec::new();
+        for row in rows {
+            let row = row.map_err(wrong)?;
+            column.push(match row.get_column_iter().next() {
+                Some((_, Field::Null)) | None => String::new(),
+                Some((_, Field::Str(text))) => text.clone(),
+                Some((_, Field::Double(value))) => value.to_string(),
+                Some((_, Field::Float(value))) => value.to_string(),
+                Some((_, other)) => other.to_string(),
+            });
+        }
+        Ok(column)
     }
 
     fn damaged(&self, error: &ParquetError) -> TableError {

@@ -25,7 +25,7 @@ pub(super) fn select(
     let Some(wanted) = wanted else { return Ok((0..header.len()).collect()) };
     let find = |name: &&str| match sorted.binary_search_by(|&i| header[i].as_str().cmp(name)) {
         Ok(at) => Ok(sorted[at]),
-        Err(_) => Err(missing(path, header, name)),
+        Err(_) => Err(TableError::no_column(path, header, name)),
     };
     wanted.iter().map(find).collect()
 }
@@ -39,29 +39,32 @@ fn sorted(header: &[String]) -> Vec<usize> {
     sorted
 }
 
-fn missing(path: &str, header: &[String], name: &str) -> TableError {
-    const LISTED: usize = 10;
-    let named = || header.iter().filter(|known| !known.is_empty());
-    let near = named()
-        .map(|known| (distance(&known.to_lowercase(), &name.to_lowercase()), known))
-        .min_by_key(|(distance, _)| *distance)
-        // Every other letter is near a single letter.
-        .filter(|(distance, known)| {
-            let length = name.chars().count().max(known.chars().count());
-            *distance <= if length > 1 { (length / 3).max(1) } else { 0 }
-        });
-    let hint = near.map(|(_, known)| format!(" (did you mean `{}`?)", show(known)));
-    let mut known: Vec<String> =
-        named().take(LISTED).map(|known| format!("`{}`", show(known))).collect();
-    let more = named().count().saturating_sub(LISTED);
-    if more > 0 {
-        known.push(format!("and {more} more"));
-    }
-    TableError::NoColumn {
-        path: path.to_owned(),
-        name: show(name),
-        hint: hint.unwrap_or_default(),
-        known: known.join(", "),
+impl TableError {
+    /// A header has no such column; it may have one of a similar name.
+    pub fn no_column(path: &str, header: &[String], name: &str) -> TableError {
+        const LISTED: usize = 10;
+        let named = || header.iter().filter(|known| !known.is_empty());
+        let near = named()
+            .map(|known| (distance(&known.to_lowercase(), &name.to_lowercase()), known))
+            .min_by_key(|(distance, _)| *distance)
+            // Every other letter is near a single letter.
+            .filter(|(distance, known)| {
+                let length = name.chars().count().max(known.chars().count());
+                *distance <= if length > 1 { (length / 3).max(1) } else { 0 }
+            });
+        let hint = near.map(|(_, known)| format!(" (did you mean `{}`?)", show(known)));
+        let mut known: Vec<String> =
+            named().take(LISTED).map(|known| format!("`{}`", show(known))).collect();
+        let more = named().count().saturating_sub(LISTED);
+        if more > 0 {
+            known.push(format!("and {more} more"));
+        }
+        TableError::NoColumn {
+            path: path.to_owned(),
+            name: show(name),
+            hint: hint.unwrap_or_default(),
+            known: known.join(", "),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
-use super::{CsvSink, Table, TableError, header, write_csv};
+use super::{CsvSink, Table, TableError, TableSink, Texts, header, write_table};
 
 fn place(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -220,7 +220,7 @@ fn numbers_are_written_to_read_back_the_same() {
     let y = x.map(|value| -value);
     for name in ["t.csv", "t.csv.gz"] {
         let path = folder.path().join(name);
-        write_csv(Some(&path), &["x", "y, or so"], &[&x, &y]).unwrap();
+        write_table(Some(&path), &["x", "y, or so"], &[&x, &y]).unwrap();
         let table = Table::read(&path, None).unwrap();
         assert_eq!(table.names, ["x", "y, or so"]);
         let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
@@ -246,13 +246,12 @@ fn a_sink_leaves_nothing_until_it_is_finished() {
     let mut sink = CsvSink::create(Some(&path), &["a", "b"]).unwrap();
     sink.row(&[1.0, 2.0]).unwrap();
     sink.cells(&["x", "y"]).unwrap();
-    sink.block(&[&[3.0, 5.0], &[4.0, 6.0]]).unwrap();
+    sink.mixed(["a, b"].into_iter(), &[3.0]).unwrap();
     sink.finish().unwrap();
-    let text = "a,b\n1,2\nx,y\n3,4\n5,6\n";
+    let text = "a,b\n1,2\nx,y\n\"a, b\",3\n";
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     let mut sink = CsvSink::create(Some(&path), &["a", "b"]).unwrap();
     assert!(sink.row(&[1.0]).unwrap_err().to_string().contains("1 cells under a header of 2"));
-    assert!(sink.block(&[&[1.0], &[]]).is_err());
     assert!(sink.finish().is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -261,7 +260,10 @@ fn a_sink_leaves_nothing_until_it_is_finished() {
 #[test]
 fn writing_fails_with_path_and_cure() {
     let folder = tempfile::tempdir().unwrap();
-    let fail = |path: &Path| write_csv(Some(path), &["a"], &[&[1.0]]).unwrap_err().to_string();
+    let path = folder.path().join("t.csv");
+    let odd = write_table(Some(&path), &["a", "b"], &[&[1.0][..], &[]]).unwrap_err();
+    assert!(odd.to_string().contains("the columns differ in length"), "{odd}");
+    let fail = |path: &Path| write_table(Some(path), &["a"], &[&[1.0]]).unwrap_err().to_string();
     assert!(fail(folder.path()).contains("it is a folder"));
     assert!(fail(&folder.path().join("no/t.csv")).contains("does not exist: create it first"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -285,4 +287,49 @@ fn the_first_fault_of_a_header_is_told() {
     assert!(message("b,a,,a,b\n", None).contains("column 3 has no name"));
     assert!(message("b,a,a,,b\n", None).contains("columns 2 and 3 are both named `a`"));
     assert!(message("b,,a,b,a\n", Some(&["a"])).contains("columns 1 and 4 are both named `b`"));
+}
+
+/// Columns are kept as they stand, whatever they hold, also through Parquet, where they have the type that all
+/// their texts have.
+#[test]
+fn columns_are_kept_as_they_stand() {
+    let text = "id,x,name,flag,007,none\n1,0.5,\"a, b\",,007,\n2,1.5, c ,3.5,010,\n";
+    let keep = ["name", "id", "flag", "007", "none"];
+    let (_folder, path) = place("t.csv", text);
+    let (table, kept) = Table::read_keeping(&path, Some(&["x"]), &keep).unwrap();
+    assert_eq!(table.columns, [[0.5, 1.5]]);
+    assert_eq!(kept.names, keep);
+    let cells = [["a, b", " c "], ["1", "2"], ["", "3.5"], ["007", "010"], ["", ""]];
+    assert_eq!(kept.columns, cells);
+    let missing = Table::read_keeping(&path, Some(&["x"]), &["nam"]).unwrap_err().to_string();
+    assert!(missing.contains("no column `nam` (did you mean `name`?)"), "{missing}");
+    let names = if cfg!(feature = "parquet") { &["t2.csv", "t.parquet"][..] } else { &["t2.csv"] };
+    for name in names {
+        let path = path.with_file_name(name);
+        let mut sink = TableSink::create(Some(&path), kept.clone(), &["m"]).unwrap();
+        [0.1, -2.0].iter().for_each(|m| sink.row(&[*m]).unwrap());
+        sink.finish().unwrap();
+        let (table, again) = Table::read_keeping(&path, Some(&["m"]), &keep).unwrap();
+        assert_eq!(table.columns, [[0.1, -2.0]], "{name}");
+        assert_eq!(again, kept, "{name}");
+        // What are numbers can be read as such.
+        assert_eq!(Table::read(&path, Some(&["id"])).unwrap().columns, [[1.0, 2.0]]);
+    }
+}
+
+/// More rows than one group of a Parquet file has.
+#[cfg(feature = "parquet")]
+#[test]
+fn many_rows_of_parquet() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.PARQUET");
+    let x: Vec<f64> = (0..100_000).map(|i| f64::from(i) / 3.0).collect();
+    write_table(Some(&path), &["x"], &[&x]).unwrap();
+    assert!(fs::read(&path).unwrap().starts_with(b"PAR1"));
+    assert_eq!(Table::read(&path, None).unwrap().columns, [x]);
+    let mut sink = TableSink::create(Some(&path), Texts::default(), &["x"]).unwrap();
+    assert!(sink.row(&[1.0, 2.0]).unwrap_err().to_string().contains("2 cells under a header of 1"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    drop(sink);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

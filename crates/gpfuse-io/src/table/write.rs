@@ -77,8 +77,17 @@ impl CsvSink {
 
     /// Appends one row of numbers.
     pub fn row(&mut self, values: &[f64]) -> Result<(), WriteError> {
-        self.check(values.len())?;
-        self.each(values.iter().copied())
+        self.mixed(std::iter::empty(), values)
+    }
+
+    /// Appends one row of texts and numbers.
+    pub fn mixed<'t>(
+        &mut self,
+        texts: impl ExactSizeIterator<Item = &'t str>,
+        values: &[f64],
+    ) -> Result<(), WriteError> {
+        self.check(texts.len() + values.len())?;
+        self.each(texts, values)
     }
 
     /// Appends one row of text.
@@ -87,19 +96,6 @@ impl CsvSink {
         let Some(out) = &mut self.out else { return Ok(()) };
         let outcome = out.write_record(cells);
         self.settle(outcome)
-    }
-
-    /// Appends the rows of a block of equally long columns.
-    pub fn block(&mut self, columns: &[&[f64]]) -> Result<(), WriteError> {
-        self.check(columns.len())?;
-        let rows = columns.first().map_or(0, |column| column.len());
-        if columns.iter().any(|column| column.len() != rows) {
-            return self.fail(&io::Error::other("the columns differ in length"));
-        }
-        for row in 0..rows {
-            self.each(columns.iter().map(|column| column[row]))?;
-        }
-        Ok(())
     }
 
     /// Completes the table: only now does the file take its name.
@@ -115,13 +111,20 @@ impl CsvSink {
         self.settle(outcome.map_err(csv::Error::from))
     }
 
-    fn each(&mut self, values: impl Iterator<Item = f64>) -> Result<(), WriteError> {
+    fn each<'t>(
+        &mut self,
+        texts: impl Iterator<Item = &'t str>,
+        values: &[f64],
+    ) -> Result<(), WriteError> {
         let Some(out) = &mut self.out else { return Ok(()) };
         let cell = &mut self.cell;
         let write = || {
+            for text in texts {
+                out.write_field(text)?;
+            }
             for value in values {
                 cell.clear();
-                number(cell, value);
+                number(cell, *value);
                 out.write_field(&cell)?;
             }
             out.write_record(None::<&[u8]>)
@@ -170,15 +173,4 @@ fn number(cell: &mut String, value: f64) {
     let plain = value == 0.0 || (1e-5..1e16).contains(&size) || !value.is_finite();
     // Writing to a string cannot fail.
     let _ = if plain { write!(cell, "{value}") } else { write!(cell, "{value:e}") };
-}
-
-/// Writes a whole table of equally long columns.
-pub fn write_csv(
-    path: Option<&Path>,
-    names: &[&str],
-    columns: &[&[f64]],
-) -> Result<(), WriteError> {
-    let mut sink = CsvSink::create(path, names)?;
-    sink.block(columns)?;
-    sink.finish()
 }

@@ -12,6 +12,7 @@ pub(super) fn words(method: Method) -> &'static str {
         Method::Mogpe => "MoGPE",
         Method::Pogpe => "PoGPE",
         Method::Het => "het. GP",
+        Method::Gp => "GP",
     }
 }
 

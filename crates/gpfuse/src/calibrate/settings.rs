@@ -91,6 +91,10 @@ impl Settings {
             ..experts::Settings::default()
         };
         self.fit.gate = GateChoice::Auto;
+        if self.fit.method == crate::Method::Gp {
+            let problem = "nothing of gp is sampled: use another method";
+            return Err(Error::setting("method", problem));
+        }
         within("n", self.rows, 1, 10_000)?;
         within("thin", self.thin, 1, 1_000_000)?;
         self.fit.refuse_auto_experts("a calibration")?;

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use crate::baseline::Rule;
+use crate::fit::FitSettings;
 use crate::model::Method;
+use crate::named::meant;
 use crate::{Error, Result};
 
 /// A way to predict that can be compared with the others.
@@ -30,6 +32,14 @@ impl Contestant {
         let rules = Rule::ALL.map(Contestant::Rule);
         let single = [Contestant::PlainPbhs, Contestant::SingleGp];
         [&joint[..], &stacked, &single, &rules].concat()
+    }
+
+    /// Those that experts of a fit's settings can be used by: trees have no marginal likelihood, which `bma` needs.
+    pub fn usual(settings: &FitSettings) -> Vec<Contestant> {
+        let trees = settings.expert.portfolio().is_some();
+        let mut all = Contestant::all();
+        all.retain(|contestant| !trees || *contestant != Contestant::Rule(Rule::Bma));
+        all
     }
 
     /// The name, as on the command line.
@@ -68,8 +78,11 @@ impl FromStr for Contestant {
     type Err = Error;
 
     fn from_str(s: &str) -> Result<Contestant> {
-        Contestant::all().into_iter().find(|c| c.name() == s).ok_or_else(|| {
-            let names: Vec<&str> = Contestant::all().iter().map(|c| c.name()).collect();
+        let names: Vec<&str> = Contestant::all().iter().map(|c| c.name()).collect();
+        // What `fit` calls it.
+        let s = if s.eq_ignore_ascii_case(Method::Gp.name()) { "single-gp" } else { s };
+        let known = meant(names.iter().copied(), s);
+        Contestant::all().into_iter().find(|c| Some(c.name()) == known).ok_or_else(|| {
             Error::setting("methods", format!("unknown method `{s}`: use {}", names.join(", ")))
         })
     }

@@ -6,6 +6,7 @@ use super::Contestant;
 use crate::data::{Data, Predictions};
 use crate::experts;
 use crate::fit::{CheckedFit, DensityChoice, FitSettings, Scaled, Trained};
+use crate::infer::Monitor;
 use crate::model::Method;
 use crate::scale::Affine;
 use crate::{Error, Result};
@@ -57,16 +58,17 @@ impl<'a> Field<'a> {
     }
 
     /// Train the experts. An error is kept for the contestants that need them.
-    pub(super) fn train_experts(&mut self) {
-        self.experts = self.shared();
+    pub(super) fn train_experts(&mut self, monitor: &dyn Monitor) {
+        self.experts = self.shared(monitor);
     }
 
-    fn shared(&self) -> Result<Shared> {
+    fn shared(&self, monitor: &dyn Monitor) -> Result<Shared> {
         let (begun, threads) = (Instant::now(), self.settings.sampler.threads);
         let settings = self.settings_of(Contestant::Method(Method::Pbhs))?;
         let assignment = settings.assign(&self.scaled.x, self.train.len())?;
         let assignment = assignment.fits(self.train.len(), settings.experts)?;
-        let trained = Trained::new(self.train, self.scaled.clone(), assignment, &settings)?;
+        let trained =
+            Trained::new(self.train, self.scaled.clone(), assignment, &settings, monitor)?;
         let train_seconds = begun.elapsed().as_secs_f64();
         let target = self.scaled.scaler.target;
         let stacking = restore(&trained.predictions, target)?;

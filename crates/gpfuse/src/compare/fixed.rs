@@ -7,6 +7,7 @@ use super::entry::Judged;
 use super::field::Field;
 use crate::baseline::{Prior, Rule, StackingSet};
 use crate::experts::{self, Assignment, Expert, Lesson, Partition, train};
+use crate::infer::Monitor;
 use crate::metrics::evaluate;
 use crate::predict::Fused;
 use crate::{Error, Result};
@@ -60,7 +61,7 @@ pub(super) fn rule(field: &Field<'_>, rule: Rule) -> Result<Scored> {
 
 /// Fit and score one exact GP on all training rows, made as the experts are. Rows are left out
 /// at hyperparameters that have seen them.
-pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
+pub(super) fn single_gp(field: &Field<'_>, monitor: &dyn Monitor) -> Result<Scored> {
     let n = field.train.len();
     if n > LARGEST_SINGLE_GP {
         let problem =
@@ -74,7 +75,7 @@ pub(super) fn single_gp(field: &Field<'_>) -> Result<Scored> {
     let (x, scaler, seed) = (&field.scaled.x, &field.scaled.scaler, sampler.seed);
     let twins: Vec<usize> = (0..n).collect();
     let lesson = Lesson { x, inputs: scaler.inputs.len(), y: &field.scaled.y, twins: &twins };
-    let (experts, _) = train(&lesson, &all, &settings, seed, sampler.threads)?;
+    let (experts, _) = train(&lesson, &all, &settings, seed, sampler.threads, monitor)?;
     let Some((gp, _)) = experts.first().and_then(Expert::gp) else {
         return Err(Error::Worker("there is no GP".into()));
     };

@@ -34,8 +34,11 @@ use field::Field;
 
 /// Watches a comparison.
 pub trait Audience {
-    /// So many experts are going to be trained.
-    fn training(&self, _experts: usize) {}
+    /// So many experts are going to be trained; what is returned watches that, and its cancellation ends the
+    /// comparison.
+    fn training(&self, _experts: usize) -> Box<dyn Monitor + '_> {
+        Box::new(Quiet)
+    }
 
     /// A contestant begins; what is returned watches its chains, and its cancellation ends the
     /// comparison.
@@ -73,11 +76,12 @@ pub fn compare(
     settings.refuse_auto_experts("a comparison")?;
     let settings = settings.clone().check()?;
     let mut field = Field::new(train, test, &settings)?;
-    if contestants.iter().any(|c| c.needs_experts()) {
-        audience.training(settings.expert.portfolio().unwrap_or(settings.experts));
-        field.train_experts();
-    }
     let (mut entries, mut stopped) = (Vec::new(), false);
+    if contestants.iter().any(|c| c.needs_experts()) {
+        let monitor = audience.training(settings.expert.portfolio().unwrap_or(settings.experts));
+        field.train_experts(monitor.as_ref());
+        stopped = monitor.cancelled();
+    }
     for &contestant in contestants {
         if stopped {
             let outcome = Err(Error::Sampling("the comparison was stopped before its turn".into()));
@@ -90,7 +94,7 @@ pub fn compare(
                 chains::run(&field, contestant, monitor.as_ref())
             }
             Contestant::Rule(rule) => fixed::rule(&field, rule),
-            Contestant::SingleGp => fixed::single_gp(&field),
+            Contestant::SingleGp => fixed::single_gp(&field, monitor.as_ref()),
         };
         stopped = monitor.cancelled();
         drop(monitor);

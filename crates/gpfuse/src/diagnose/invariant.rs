@@ -7,7 +7,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::verdict::Setup;
-use super::{ChainWeights, ebfmi, ess_bulk, ess_tail, rhat};
+use super::{ChainWeights, Combine, ebfmi, ess_bulk, ess_tail, rhat};
 use crate::Result;
 use crate::infer::{Draws, Settings};
 use crate::model::{Invariant, Posterior};
@@ -91,7 +91,8 @@ pub fn diagnose(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<
         combined: None,
         warnings: Vec::new(),
     };
-    out.warnings = out.verdict(&Setup::new(posterior.model(), &Settings::default()));
+    out.warnings =
+        out.verdict(&Setup::new(posterior.model(), draws, &Settings::default(), Combine::Auto));
     Ok(out)
 }
 

@@ -1,8 +1,8 @@
 //! Diagnostics in plain words: what is wrong, what it means, what to try.
 
-use super::{Diagnostics, Quantity};
+use super::{Combine, Diagnostics, Quantity};
 use crate::basis::Basis;
-use crate::infer;
+use crate::infer::{self, Draws, Sampler};
 use crate::model::Model;
 use crate::settings::Message;
 
@@ -23,25 +23,58 @@ pub const DRAWS_PER_DIVERGENCE: usize = 500;
 /// Mean acceptances to try where trajectories diverge: the first that is above the one in use.
 const SMALLER_STEPS: [f64; 2] = [0.95, 0.99];
 
-/// What was set, so that advice is new.
+/// Trees are not made deeper than this.
+const DEEPEST: usize = 14;
+
+/// What was set or chosen, so that advice is new and possible for the model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup {
+    /// Whether there is anything to sample.
+    sampled: bool,
     warmup: usize,
-    target_accept: f64,
+    chains: usize,
+    /// The mean acceptance that was aimed at.
+    accept: f64,
+    /// A deeper tree, if there is one worth trying.
+    deeper: Option<usize>,
+    /// Whether chains can be weighed that are not.
+    stack: bool,
     /// Whether the Hilbert basis is another, and has few enough inputs.
     hilbert: bool,
+    /// What the number of the basis' functions is called, if it can be set.
+    functions: Option<&'static str>,
 }
 
 impl Setup {
     /// Of a model that was sampled with some settings.
-    pub(crate) fn new(model: &Model, sampler: &infer::Settings) -> Setup {
-        let hilbert = matches!(model.basis(), Basis::Rff(_)) && model.basis().inputs() <= 2;
-        Setup { warmup: sampler.warmup, target_accept: sampler.acceptance(), hilbert }
+    pub(crate) fn new(
+        model: &Model,
+        draws: &Draws,
+        sampler: &infer::Settings,
+        how: Combine,
+    ) -> Setup {
+        let rff = matches!(model.basis(), Basis::Rff(_));
+        let nuts = sampler.sampler == Sampler::Nuts;
+        let deeper = (sampler.max_depth + 2).min(DEEPEST);
+        Setup {
+            sampled: model.dim() > 0,
+            warmup: sampler.warmup,
+            chains: sampler.chains,
+            accept: draws.aim().unwrap_or(sampler.acceptance()),
+            deeper: Some(deeper).filter(|deeper| nuts && *deeper > sampler.max_depth),
+            stack: how != Combine::Stack,
+            hilbert: rff && model.basis().inputs() <= 2,
+            functions: match model.basis() {
+                Basis::Hilbert(_) => Some("size"),
+                Basis::Rff(_) => Some("frequencies"),
+                Basis::Eigen(_) => model.common().map(|_| "functions"),
+            },
+        }
     }
 
-    /// A mean acceptance above the one that was set, if there is one worth trying.
+    /// A mean acceptance above the one that was aimed at, if there is one worth trying.
     fn smaller_step(&self) -> Option<f64> {
-        SMALLER_STEPS.into_iter().find(|accept| *accept > self.target_accept)
+        SMALLER_STEPS.into_iter().find(|accept| *accept > self.accept)
     }
 }
 
@@ -66,6 +99,9 @@ impl Diagnostics {
     /// One sentence or two for each thing that is wrong.
     pub(super) fn verdict(&self, setup: &Setup) -> Vec<Message> {
         let mut out = Vec::new();
+        if !setup.sampled {
+            return out;
+        }
         if self.chains * self.draws == 1 {
             return vec![
                 Message::new(
@@ -108,11 +144,11 @@ impl Diagnostics {
                     if setup.hilbert {
                         apart = apart.say("the Hilbert basis").advise("basis", "hilbert").say(", ");
                     }
-                    if !weighted {
+                    if !weighted && setup.stack {
                         apart = apart.say("weights for the chains").advise("combine", "stack");
                         apart = apart.say(", ");
                     }
-                    apart.say("more chains or longer trajectories").mention("max_depth")
+                    apart.say("more chains").advise("chains", 2 * setup.chains)
                 });
             }
             None => out.push(
@@ -143,23 +179,38 @@ impl Diagnostics {
             ));
             out.push(match setup.smaller_step() {
                 Some(accept) => words.say(". Try a smaller step").advise("target_accept", accept),
-                None => words,
+                None => words.say(
+                    ". No smaller step is left to try: trust the mean and the central intervals as far as scores \
+                     on new rows bear them out, and neither the far tails nor the parameters",
+                ),
             });
         }
         if let Some(e) = self.ebfmi_min.filter(|e| *e < EBFMI_BAR) {
             let words = format!(
                 "E-BFMI is {e:.2} (should be above {EBFMI_BAR}): the sampler explores the energy \
-                 slowly. Try more draws, or fewer features"
+                 slowly. Try more draws"
             );
-            out.push(Message::new(words).mention("size").mention("frequencies"));
+            let words = Message::new(words).advise("draws", (2 * self.draws).max(1000));
+            out.push(match setup.functions {
+                Some(name) => words.say(", or fewer functions").mention(name),
+                None => words,
+            });
         }
         if self.saturated > SATURATED_BAR {
-            let words = format!(
-                "{:.0} % of the trajectories were cut by the depth limit: a deeper tree",
+            let words = Message::new(format!(
+                "{:.0} % of the trajectories were cut by the depth limit",
                 100.0 * self.saturated
-            );
-            let words = Message::new(words).mention("max_depth");
-            out.push(words.say(" costs time and mixes better"));
+            ));
+            out.push(match setup.deeper {
+                Some(deeper) => words
+                    .say(": a deeper tree")
+                    .advise("max_depth", deeper)
+                    .say(" costs time and mixes better"),
+                None => words.say(
+                    ". Deeper trees are not worth their time: trust what R-hat and the effective sample sizes \
+                     say about these draws",
+                ),
+            });
         }
         out
     }
@@ -193,7 +244,16 @@ mod tests {
     }
 
     fn words(found: &Diagnostics, target_accept: f64, hilbert: bool) -> Vec<String> {
-        let setup = Setup { warmup: 800, target_accept, hilbert };
+        let setup = Setup {
+            sampled: true,
+            warmup: 800,
+            chains: 4,
+            accept: target_accept,
+            deeper: None,
+            stack: true,
+            hilbert,
+            functions: None,
+        };
         found.verdict(&setup).iter().map(|m| m.render(Style::Python)).collect()
     }
 
@@ -219,7 +279,7 @@ mod tests {
             let told = &words(&found(1.0, 9), set, true)[0];
             match advice {
                 Some(advice) => assert!(told.contains(advice), "{told}"),
-                None => assert!(!told.contains("target_accept"), "{told}"),
+                None => assert!(told.contains("No smaller step is left to try: trust"), "{told}"),
             }
         }
         let told = &words(&found(1.05, 0), 0.8, true)[0];

@@ -9,6 +9,7 @@ use rand::seq::SliceRandom;
 
 use crate::Result;
 use crate::gp::{self, Gp, Objective};
+use crate::infer::Monitor;
 use crate::random::{Purpose, stream};
 
 /// The number of folds.
@@ -39,6 +40,7 @@ pub(super) fn left_out(
     twins: &[usize],
     objective: Objective,
     seed: u64,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<(f64, f64)>> {
     let (n, inputs) = (y.len(), x.len() / y.len().max(1));
     // Variance, noise and mean are hyperparameters too.
@@ -66,7 +68,8 @@ pub(super) fn left_out(
         if own.is_empty() || target.windows(2).all(|pair| pair[0] == pair[1]) {
             continue;
         }
-        let without = gp::refine(&points(&others), inputs, &target, &[], gp.hyper(), &settings)?;
+        let without =
+            gp::refine(&points(&others), inputs, &target, &[], gp.hyper(), &settings, monitor)?;
         let found = without.predict(&points(&own), true)?;
         for (row, said) in own.into_iter().zip(found.mean.into_iter().zip(found.sd)) {
             out[row] = said;
@@ -78,6 +81,7 @@ pub(super) fn left_out(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::infer::Quiet;
 
     fn rows(n: usize, inputs: usize) -> (Vec<f64>, Vec<f64>) {
         let at = |i: usize, k: usize| ((i * (k + 2)) as f64 * 0.37).sin();
@@ -111,7 +115,7 @@ mod tests {
             let (x, y) = rows(n, inputs);
             let gp = gp::fit(&x, inputs, &y, &settings).expect("a GP");
             let twins: Vec<usize> = (0..n).collect();
-            let said = left_out(&gp, &x, &y, &twins, Objective::Map, 0).expect("densities");
+            let said = left_out(&gp, &x, &y, &twins, Objective::Map, 0, &Quiet).expect("densities");
             let formula = gp.leave_out(&twins).expect("densities");
             assert_eq!(said != formula, in_folds, "{n} rows");
             if in_folds {

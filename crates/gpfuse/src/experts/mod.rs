@@ -11,12 +11,16 @@ use left_out::{folds, left_out};
 pub use partition::{Assignment, Partition};
 pub use twins::twins;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::data::Predictions;
 use crate::gp::{self, Gp, Objective};
+use crate::halt::go_on;
+use crate::infer::Monitor;
 use crate::kernel::Kernel;
 use crate::parallel::parallel;
 use crate::settings::Group::Experts;
-use crate::settings::{Bounds, Form, Message, Only, STACKED, common, rare, settings};
+use crate::settings::{Bounds, Form, Message, Only, STACKED, TRAINED, common, rare, settings};
 use crate::trees::{self, Boosted};
 use crate::{Error, Result};
 
@@ -49,15 +53,15 @@ settings! {
             common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
                 .only(Only::Methods(STACKED))
                 .unless_given("none");
-        /// Kernel of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.
+        /// Kernel of gp, and of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.
         kernel: Option<Kernel> = None,
-            rare(Experts).named("expert_kernel").only(Only::Methods(STACKED)).unless_given(
+            rare(Experts).named("expert_kernel").only(Only::Methods(TRAINED)).unless_given(
                 "all four for a portfolio; else of rbf and matern52, the one under which they predict \
                  their own rows better, each left out in turn");
         /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
         /// (as in the paper).
         objective: Objective = Objective::Map,
-            rare(Experts).named("expert_objective").only(Only::Methods(STACKED));
+            rare(Experts).named("expert_objective").only(Only::Methods(TRAINED));
         /// Inputs of one expert, for each expert. For the program, names separated by commas, once for
         /// each expert, which ask for experts that differ in them.
         inputs: Vec<Vec<usize>> = Vec::new(),
@@ -221,19 +225,26 @@ pub(crate) struct Lesson<'a> {
 /// Where the kernel is to be chosen, all experts are trained with each candidate, and that one is
 /// taken whose leave-one-out log densities have the largest sum over the rows of all experts: they
 /// are experts on one function, so one kernel is chosen for all of them.
+///
+/// # Errors
+/// If an expert cannot be trained, or the monitor cancels.
 pub(crate) fn train(
     lesson: &Lesson<'_>,
     assignment: &Assignment,
     settings: &Settings,
     seed: u64,
     threads: usize,
+    monitor: &dyn Monitor,
 ) -> Result<(Vec<Expert>, Predictions)> {
     let experts = assignment.experts.len();
     let (members, all) = (settings.members(experts), threads);
     let jobs = members.len() * experts;
     // What is left where there are fewer experts than threads.
     let threads = (all / jobs.max(1)).max(1);
+    let done = AtomicUsize::new(0);
+    monitor.part(0, jobs);
     let trained = parallel(jobs, all, |job| {
+        go_on(monitor)?;
         let (set, k) = (job / experts, job % experts);
         let rows = &assignment.experts[k];
         let columns = settings.columns_of(k, lesson.inputs)?;
@@ -250,20 +261,26 @@ pub(crate) fn train(
                 let objective = settings.objective;
                 let gp =
                     gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
-                gp::fit(&points, columns.len(), &target, &gp.check()?).and_then(|gp| {
-                    let left_out = left_out(&gp, &points, &target, &twins, objective, seed)?;
-                    Ok((Expert::Gp(gp, columns), left_out))
-                })
+                gp::fit_with(&points, columns.len(), &target, &gp.check()?, monitor).and_then(
+                    |gp| {
+                        let left_out =
+                            left_out(&gp, &points, &target, &twins, objective, seed, monitor)?;
+                        Ok((Expert::Gp(gp, columns), left_out))
+                    },
+                )
             }
             Member::Trees => {
                 let folds = folds(&twins, seed);
                 let (inputs, settings) = (columns.len(), trees::Settings::default());
-                let found = trees::cross_fit(&points, inputs, &target, &folds, &settings, seed);
+                let found =
+                    trees::cross_fit(&points, inputs, &target, &folds, &settings, seed, monitor);
                 Ok((Expert::Trees(found.trees), found.left_out))
             }
         };
+        monitor.part(done.fetch_add(1, Ordering::Relaxed) + 1, jobs);
         taught.map_err(|e| named(k, e))
     })?;
+    go_on(monitor)?;
     let mut trained = trained.into_iter().collect::<Result<Vec<Taught>>>()?;
     let score = |set: &[Taught]| set.iter().map(|(expert, _)| expert.score()).sum::<f64>();
     let sets = trained.chunks(experts.max(1)).map(score).enumerate();
@@ -331,6 +348,7 @@ pub fn predict(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::infer::Quiet;
 
     /// Smooth targets ask for one candidate, a corner for the other; what is chosen is
     /// what training with that kernel alone gives.
@@ -345,7 +363,7 @@ mod tests {
             let settings = Settings { kernel, partition: Partition::Random, ..Settings::default() };
             let twins: Vec<usize> = (0..80).collect();
             let lesson = Lesson { x: &x, inputs: 1, y, twins: &twins };
-            train(&lesson, &assignment, &settings, 0, 1).expect("experts").0
+            train(&lesson, &assignment, &settings, 0, 1, &Quiet).expect("experts").0
         };
         let score = |set: &[Expert]| set.iter().map(Expert::score).sum::<f64>();
         let targets: [fn(&f64) -> f64; 2] = [|x| x.sin(), |x| x.abs()];

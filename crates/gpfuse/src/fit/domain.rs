@@ -24,12 +24,16 @@ pub(super) fn leaves_out(posterior: &Posterior, draws: &Draws) -> Option<Message
         return None;
     }
     let words = format!(
-        "the basis may be too coarse: what its {functions} functions leave out is {:.0} % of the noise. Use more \
-         functions",
+        "the basis may be too coarse: what its {functions} functions leave out is {:.0} % of the noise. ",
         100.0 * share
     );
-    let more = Message::new(words).advise("functions", 2 * functions);
-    Some(more.say(", or pbhs, whose experts leave nothing out").advise("method", "pbhs"))
+    // There are as many functions as rows.
+    let more = (2 * functions).min(posterior.rows());
+    let words = match more > functions {
+        true => Message::new(words + "Use more functions").advise("functions", more).say(", or"),
+        false => Message::new(words + "Use"),
+    };
+    Some(words.say(" pbhs, whose experts leave nothing out").advise("method", "pbhs"))
 }
 
 /// A lengthscale below this share of the shortest that a Hilbert basis resolves is too short for it. Down to there
@@ -92,12 +96,15 @@ impl Fitted {
         let words = format!(
             "{} of {} rows (first: row {first}) lie near the wall of the Hilbert basis' box, more than \
              half the way from the data to it, or beyond it, where predictions fall to the prior or \
-             mean nothing: fit on a wider range, with a larger box",
+             mean nothing: fit on a wider range",
             outside.len(),
             data.len()
         );
         let larger = (2.0 * self.settings.box_factor).min(100.0);
-        let words = Message::new(words).advise("box", larger);
+        let words = match larger > self.settings.box_factor {
+            true => Message::new(words + ", with a larger box").advise("box", larger),
+            false => Message::new(words),
+        };
         Some(words.say(" or on another basis").advise("basis", "rff"))
     }
 }

@@ -32,7 +32,7 @@ use crate::basis::{Basis, Eigen};
 use crate::data::{Data, Predictions};
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
 use crate::experts::Partition;
-use crate::infer::{Draws, Monitor, Muted, Phase, Quiet};
+use crate::infer::{Draws, Forecast, Inner, Monitor, Phase, Quiet};
 use crate::model::{Method, Observed, Posterior};
 use crate::resolution::{self, resolution};
 use crate::scale::Scaler;
@@ -75,10 +75,7 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
     let Scaled { x, y, scaler } = Scaled::new(data, &settings)?;
     let inputs = data.inputs().len();
     let observed = Observed::new(&x, inputs, &y)?;
-    if settings.pilots(inputs) {
-        monitor.phase(Phase::Pilot);
-    }
-    let ground = settings.ground(&x, &y, &x, inputs)?;
+    let ground = settings.ground(&x, &y, &x, inputs, monitor)?;
     let rows = (0..data.len()).collect();
     let about = About {
         data: data.clone(),
@@ -149,15 +146,24 @@ fn infer(
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     let observed = Arc::new(observed);
-    let rounding = resolution::variance(about.resolution, about.scaler.target.scale);
-    let one = |ground: &Ground, monitor: &dyn Monitor| -> Result<(Posterior, Draws)> {
+    // The noise of an exact GP has the rounding of its targets in it.
+    let step = about.resolution.filter(|_| settings.method != Method::Gp);
+    let rounding = resolution::variance(step, about.scaler.target.scale);
+    let posterior_on = |ground: &Ground| -> Result<Posterior> {
         let model = settings.model(ground.bases.clone())?.rounded(rounding);
-        let model = Arc::new(model);
-        let posterior = Posterior::new(model.clone(), observed.clone())?;
-        let coordinates = ground.coordinates(&model).map(Arc::new);
+        Posterior::new(Arc::new(model), observed.clone())
+    };
+    let one = |ground: &Ground, monitor: &dyn Monitor| -> Result<(Posterior, Draws)> {
+        let posterior = posterior_on(ground)?;
+        let coordinates = ground.coordinates(posterior.model()).map(Arc::new);
         let draws = draws_in(&posterior, coordinates, settings, monitor)?;
         Ok((posterior, draws))
     };
+    if monitor.wants_forecast() && settings.method != Method::Gp {
+        let posterior = posterior_on(&ground)?;
+        let origin = vec![0.0; posterior.model().dim()];
+        monitor.expect(&Forecast::new(&posterior, &origin, settings.sampler()));
+    }
     let sampled = weighed(&one, &ground, &about, settings, monitor)?;
     monitor.phase(Phase::Judging);
     judged(sampled, about, settings)
@@ -194,7 +200,7 @@ fn weighed(
     let mut plain = None;
     if gate == GateChoice::Auto {
         monitor.phase(Phase::Constant);
-        let found = one(&constant, &Muted(monitor))?;
+        let found = one(&constant, &Inner(monitor))?;
         if found.1.interrupted() {
             return Ok(alone(found));
         }
@@ -246,7 +252,7 @@ fn judged(sampled: Sampled, about: About, settings: &CheckedFit) -> Result<Fitte
         known => known,
     };
     let (draws, combined) = combine(&posterior, draws, how, scale, log_lik.as_deref(), threads)?;
-    let setup = Setup::new(&model, settings.sampler());
+    let setup = Setup::new(&model, &draws, settings.sampler(), settings.combine);
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined, &setup);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
     diagnostics.warnings.extend(domain::leaves_out(&posterior, &draws));

@@ -12,6 +12,7 @@ mod noise;
 mod size;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use noise::Noise;
 
@@ -19,6 +20,8 @@ use super::CheckedFit;
 use crate::basis::Basis;
 use crate::basis::eigen::{Decomposition, Pilot};
 use crate::gp::{self, Gp, some_rows};
+use crate::halt::go_on;
+use crate::infer::Monitor;
 use crate::kernel::Kernel;
 use crate::model::coordinates::{Coordinates, Knowledge};
 use crate::model::{Bases, Model, least_variance};
@@ -77,8 +80,9 @@ impl Ground {
         inputs: usize,
         y: &[f64],
         settings: &CheckedFit,
+        monitor: &dyn Monitor,
     ) -> Result<Ground> {
-        let (gp, noise) = find(x, inputs, y, settings)?;
+        let (gp, noise) = find(x, inputs, y, settings, monitor)?;
         let hyper = gp.hyper().clone();
         let rows = Rows::new(x, inputs)?;
         let seed = settings.sampler.seed;
@@ -99,6 +103,7 @@ impl Ground {
             let enough = size::choose(all.values(), &all.along(&some), usual);
             enough.min(size::limit(rows.len()))
         });
+        go_on(monitor)?;
         let fine = all.leading(functions, hyper.mean);
         let floor = least_variance(few.level());
         let (fine, common) = noise::orthogonal(fine, &rows, &variances, floor, &target)?;
@@ -130,7 +135,13 @@ fn landmarks(rows: usize, most: usize, seed: u64) -> Vec<usize> {
 }
 
 /// The GP whose kernel predicts rows left out best, and the noise of rows under it.
-fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(Gp, Noise)> {
+fn find(
+    x: &[f64],
+    inputs: usize,
+    y: &[f64],
+    settings: &CheckedFit,
+    monitor: &dyn Monitor,
+) -> Result<(Gp, Noise)> {
     let (n, seed, threads) = (y.len(), settings.sampler.seed, settings.sampler.threads);
     let pick = |most: usize| {
         let rows = landmarks(n, most, seed);
@@ -149,10 +160,13 @@ fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(G
     };
     let (some, targets) = pick(COMPARED_ROWS);
     let rows = Rows::new(&some, inputs)?;
+    let done = AtomicUsize::new(0);
+    monitor.part(0, kernels.len());
     let found = parallel(kernels.len(), threads, |i| {
-        let even = gp::fit(&some, inputs, &targets, &with(kernels[i], 100)?)?;
+        let even = gp::fit_with(&some, inputs, &targets, &with(kernels[i], 100)?, monitor)?;
         let mut noise = log_sds(&even, &rows, seed)?;
-        let gp = noise.rounds(even, &rows, &with(kernels[i], REFINING_STEPS)?)?;
+        let gp = noise.rounds(even, &rows, &with(kernels[i], REFINING_STEPS)?, monitor)?;
+        monitor.part(done.fetch_add(1, Ordering::Relaxed) + 1, kernels.len());
         Ok((gp.leave_one_out_score(), gp, noise))
     })?;
     let found = found.into_iter().collect::<Result<Vec<(f64, Gp, Noise)>>>()?;
@@ -166,9 +180,10 @@ fn find(x: &[f64], inputs: usize, y: &[f64], settings: &CheckedFit) -> Result<(G
     let (more, targets) = pick(REFINED_ROWS);
     let rows = Rows::new(&more, inputs)?;
     let steps = with(near.kernel(), REFINING_STEPS)?;
-    let near = known.refine(&near, &more, &targets, &known.basis.at(&rows).0, &steps)?;
+    let at = known.basis.at(&rows).0;
+    let near = known.refine(&near, &more, &targets, &at, &steps, monitor)?;
     let mut noise = log_sds(&near, &rows, seed)?;
-    let gp = noise.rounds(near, &rows, &steps)?;
+    let gp = noise.rounds(near, &rows, &steps, monitor)?;
     Ok((gp, noise.for_rows(n)))
 }
 

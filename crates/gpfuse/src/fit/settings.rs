@@ -9,8 +9,8 @@ use super::worth::GateChoice;
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
-use crate::experts::{self, Assignment};
-use crate::infer;
+use crate::experts::{self, Assignment, Partition};
+use crate::infer::{self, Monitor, Phase};
 use crate::kernel::Kernel;
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
@@ -153,7 +153,10 @@ impl FitSettings {
 
     /// As many experts as the portfolio has, where that is what they are.
     pub(crate) fn count_portfolio(&mut self) {
-        if !self.method.learns_experts() {
+        if self.method == Method::Gp {
+            (self.experts, self.expert.partition) = (1, Partition::Random);
+            self.expert.inputs.clear();
+        } else if !self.method.learns_experts() {
             self.experts = self.expert.portfolio().unwrap_or(self.experts);
         }
     }
@@ -163,7 +166,7 @@ impl FitSettings {
         match self.method {
             Method::Pogpe | Method::Het => true,
             Method::Mogpe => self.experts == 1,
-            Method::Bhs | Method::Pbhs => false,
+            Method::Bhs | Method::Pbhs | Method::Gp => false,
         }
     }
 
@@ -186,8 +189,7 @@ impl FitSettings {
     /// Refuse to choose the number of experts where it is not free, or where there would be no draws to
     /// choose by.
     fn refuse_choice(&self) -> Result<()> {
-        let stacked = matches!(self.method, Method::Bhs | Method::Pbhs);
-        if self.choose_experts && stacked {
+        if self.choose_experts && !self.method.learns_experts() {
             let problem =
                 format!("auto is for mogpe and pogpe, not {}: give a number", self.method);
             return Err(Error::setting("experts", problem));
@@ -268,9 +270,13 @@ impl CheckedFit {
         y: &[f64],
         region: &[f64],
         inputs: usize,
+        monitor: &dyn Monitor,
     ) -> Result<Ground> {
         match self.chosen_basis(inputs) {
-            BasisChoice::Eigen | BasisChoice::Auto => Ground::pilot(x, inputs, y, self),
+            BasisChoice::Eigen | BasisChoice::Auto => {
+                monitor.phase(Phase::Pilot);
+                Ground::pilot(x, inputs, y, self, monitor)
+            }
             BasisChoice::Hilbert | BasisChoice::Rff => Ok(self.fixed(region, inputs)?.into()),
         }
     }
@@ -297,7 +303,7 @@ impl CheckedFit {
     pub(super) fn compares(&self, inputs: usize) -> bool {
         let basis = self.basis.implied(self.omega.is_some(), self.size, self.functions, inputs);
         let drawn = self.sampler.sampler != infer::Sampler::Map;
-        !self.method.learns_experts() && !self.plain && drawn && basis == BasisChoice::Auto
+        self.method.stacks() && !self.plain && drawn && basis == BasisChoice::Auto
     }
 
     /// Whether a pilot GP is fitted for so many inputs.

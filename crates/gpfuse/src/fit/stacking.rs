@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer};
 use crate::data::{Data, Predictions};
-use crate::experts;
-use crate::infer::{Monitor, Phase};
-use crate::model::{Given, Observed};
+use crate::experts::{self, Assignment};
+use crate::infer::Monitor;
+use crate::model::{Given, Method, Observed};
 use crate::resolution::resolution;
 use crate::scale::Affine;
 use crate::{Error, Result};
@@ -21,16 +21,27 @@ pub(super) fn train_and_stack(
     refuse_joint(settings)?;
     let scaled = Scaled::new(data, settings)?;
     let assignment = match data.assignment() {
+        Some(_) if settings.method == Method::Gp => {
+            let problem = "gp has all rows: leave the division of the rows out";
+            return Err(Error::setting("method", problem));
+        }
         Some(assignment) => assignment.clone().fits(data.len(), settings.experts)?,
+        None if settings.method == Method::Gp => {
+            let all: Vec<usize> = (0..data.len()).collect();
+            Assignment { experts: vec![all.clone()], stacking: all }
+        }
         None => settings.assign(&scaled.x, data.len())?,
     };
-    monitor.phase(Phase::Experts);
-    Trained::new(data, scaled, assignment, settings)?.stack(settings, monitor)
+    Trained::new(data, scaled, assignment, settings, monitor)?.stack(settings, monitor)
 }
 
 /// Learn weights for experts made elsewhere, whose predictions come with the rows.
 pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
     refuse_joint(settings)?;
+    if settings.method == Method::Gp {
+        let problem = "gp is one GP of its own, and fuses no predictions: use bhs or pbhs";
+        return Err(Error::setting("method", problem));
+    }
     let Scaled { x, y, scaler } = Scaled::new(data, settings)?;
     let inputs = data.inputs().len();
     let mut observed = Observed::new(&x, inputs, &y)?;
@@ -38,10 +49,7 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     if let Some(predictions) = &predictions {
         observed = observed.with_given(predictions.mean(), predictions.sd())?;
     }
-    if settings.pilots(inputs) {
-        monitor.phase(Phase::Pilot);
-    }
-    let ground = settings.ground(&x, &y, &x, inputs)?;
+    let ground = settings.ground(&x, &y, &x, inputs, monitor)?;
     let experts = Experts::Named(data.experts().to_vec());
     let rows = (0..data.len()).collect();
     let resolution = resolution(data.y()?);

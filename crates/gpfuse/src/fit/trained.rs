@@ -44,13 +44,15 @@ impl Trained {
         scaled: Scaled,
         assignment: Assignment,
         settings: &CheckedFit,
+        monitor: &dyn Monitor,
     ) -> Result<Trained> {
+        monitor.phase(Phase::Experts);
         let (Scaled { x: region, y, scaler }, inputs) = (scaled, data.inputs().len());
         let (seed, threads) = (settings.sampler.seed, settings.sampler.threads);
         let twins = experts::twins(&region, inputs, &y);
         let lesson = Lesson { x: &region, inputs, y: &y, twins: &twins };
         let (experts, predictions) =
-            experts::train(&lesson, &assignment, &settings.expert, seed, threads)?;
+            experts::train(&lesson, &assignment, &settings.expert, seed, threads, monitor)?;
         let rows = assignment.stacking;
         let resolution = resolution(data.y()?);
         let data = data.pick(&rows)?;
@@ -84,12 +86,7 @@ impl Trained {
         let ground = match self.surest(inputs, settings.kernel).filter(|_| pilots) {
             // An expert that has all inputs tells as much as a pilot.
             Some(gp) => Ground::of_expert(gp, &self.x, inputs, settings.sampler.seed)?,
-            None => {
-                if pilots {
-                    monitor.phase(Phase::Pilot);
-                }
-                settings.ground(&self.x, &self.y, &self.region, inputs)?
-            }
+            None => settings.ground(&self.x, &self.y, &self.region, inputs, monitor)?,
         };
         let about = About {
             data: self.data.clone(),

@@ -10,6 +10,7 @@ use basin::{
 
 use super::evidence::Evidence;
 use super::prior::Prior;
+use crate::infer::Monitor;
 
 /// A point, the mean that goes with it, and its log objective.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,11 +63,16 @@ const IRRELEVANT: f64 = 5.0;
 pub(super) struct Objective<'a> {
     pub(super) evidence: Evidence,
     pub(super) prior: &'a Prior,
+    /// Once it cancels, nowhere is there an objective, and every climb ends.
+    pub(super) monitor: &'a dyn Monitor,
 }
 
 impl Objective<'_> {
     /// The log objective at `q`; where asked for, its gradient is put into `grad`.
     pub(super) fn at(&mut self, q: &[f64], mut grad: Option<&mut [f64]>) -> Option<f64> {
+        if self.monitor.cancelled() {
+            return None;
+        }
         let value = self.evidence.at(q, grad.as_deref_mut())?;
         Some(value + self.prior.log_density(q, grad))
     }

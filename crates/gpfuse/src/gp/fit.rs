@@ -14,6 +14,8 @@ use super::prior::Prior;
 use super::settings::{Checked, Mean};
 use super::starts::some_rows;
 use super::team::Team;
+use crate::halt::go_on;
+use crate::infer::{Monitor, Quiet};
 use crate::scale::{Scaler, Scaling};
 use crate::{Error, Result};
 
@@ -23,7 +25,21 @@ use crate::{Error, Result};
 /// never varies gets a lengthscale without meaning; targets that never vary, or a single row, have
 /// no scale of their own and are fitted as if it were 1.
 pub fn fit(x: &[f64], inputs: usize, y: &[f64], settings: &Checked) -> Result<Gp> {
-    search(x, inputs, y, &[], None, settings)
+    fit_with(x, inputs, y, settings, &Quiet)
+}
+
+/// The same, which a monitor can stop.
+///
+/// # Errors
+/// As [`fit()`], and if it was stopped.
+pub fn fit_with(
+    x: &[f64],
+    inputs: usize,
+    y: &[f64],
+    settings: &Checked,
+    monitor: &dyn Monitor,
+) -> Result<Gp> {
+    search(x, inputs, y, &[], None, settings, monitor)
 }
 
 /// The same by a single climb from hyperparameters that are known to be near, such as those of some
@@ -36,8 +52,9 @@ pub(crate) fn refine(
     relative: &[f64],
     near: &Hyper,
     settings: &Checked,
+    monitor: &dyn Monitor,
 ) -> Result<Gp> {
-    search(x, inputs, y, relative, Some(near), settings)
+    search(x, inputs, y, relative, Some(near), settings, monitor)
 }
 
 fn search(
@@ -47,6 +64,7 @@ fn search(
     relative: &[f64],
     near: Option<&Hyper>,
     settings: &Checked,
+    monitor: &dyn Monitor,
 ) -> Result<Gp> {
     let n = check_rows(x, inputs, y)?;
     let scaler = Scaler::fit(Scaling::Standard, x, inputs, y)?;
@@ -67,6 +85,7 @@ fn search(
             relative: rows.iter().filter_map(|r| relative.get(*r).copied()).collect(),
             centre,
             prior: &prior,
+            monitor,
             threads: settings.threads,
             spare: Mutex::default(),
         })
@@ -91,6 +110,8 @@ fn search(
             explore::explore(&team(&all)?, part.as_ref(), settings)?
         }
     };
+    // A climb that was stopped ends where it is.
+    go_on(monitor)?;
     let Some(peak) = peak else {
         let problem =
             "no start has a likelihood: look for outliers, or a mean far from all targets";

@@ -27,8 +27,8 @@ mod settings;
 mod starts;
 mod team;
 
-pub use fit::fit;
 pub(crate) use fit::refine;
+pub use fit::{fit, fit_with};
 pub use hyper::Hyper;
 pub use posterior::{Gp, Prediction};
 pub use settings::{Checked, Mean, Objective, Settings};

@@ -7,6 +7,7 @@ use super::evidence::{Centre, Evidence};
 use super::inputs::Inputs;
 use super::prior::Prior;
 use crate::Result;
+use crate::infer::Monitor;
 use crate::kernel::Kernel;
 use crate::parallel::parallel;
 
@@ -19,6 +20,7 @@ pub(super) struct Team<'a> {
     pub(super) relative: Vec<f64>,
     pub(super) centre: Centre,
     pub(super) prior: &'a Prior,
+    pub(super) monitor: &'a dyn Monitor,
     pub(super) threads: usize,
     /// Made when first needed: the matrices of many rows are large.
     pub(super) spare: Mutex<Vec<Objective<'a>>>,
@@ -64,6 +66,7 @@ impl<'a> Team<'a> {
             Objective {
                 evidence: Evidence::new(self.kernel, raw, y, relative, self.centre),
                 prior: self.prior,
+                monitor: self.monitor,
             }
         })
     }

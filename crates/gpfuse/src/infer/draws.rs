@@ -6,6 +6,7 @@ mod pick;
 pub use pick::spread;
 
 use super::map::Point;
+use crate::halt::stopped;
 use crate::{Error, Result};
 
 /// A sum of weights this close to one is one.
@@ -50,6 +51,8 @@ pub struct Draws {
     /// One per chain, summing to one; none where all chains count alike.
     weights: Option<Vec<f64>>,
     interrupted: bool,
+    /// The mean acceptance that the step size was adapted to, where that is known.
+    aim: Option<f64>,
 }
 
 impl ChainDraws {
@@ -76,15 +79,24 @@ impl Draws {
         let best = lengths.iter().enumerate().map(|(i, l)| (l * (i + 1), *l)).max();
         let draws = best.map_or(0, |b| b.1);
         if draws == 0 {
-            let problem = "stopped before the warm-up ended: there are no draws to keep";
-            return Err(Error::Sampling(problem.into()));
+            return Err(stopped());
         }
         chains.retain(|c| c.stats.len() >= draws);
         for chain in &mut chains {
             chain.cut(draws, dim);
         }
         let interrupted = draws < wanted || chains.len() < asked;
-        Ok(Draws { dim, draws, chains, weights: None, interrupted })
+        Ok(Draws { dim, draws, chains, weights: None, interrupted, aim: None })
+    }
+
+    /// The same, made with a step size that was adapted to this mean acceptance.
+    pub(crate) fn aiming_at(self, acceptance: f64) -> Draws {
+        Draws { aim: Some(acceptance), ..self }
+    }
+
+    /// The mean acceptance that the step size was adapted to, where that is known.
+    pub(crate) fn aim(&self) -> Option<f64> {
+        self.aim
     }
 
     /// One point, as a chain of one draw.
@@ -92,7 +104,7 @@ impl Draws {
         let stat = Stat { lp: point.logp, energy: -point.logp, ..Stat::default() };
         let dim = point.q.len();
         let chain = ChainDraws { values: point.q, stats: vec![stat] };
-        Draws { dim, draws: 1, chains: vec![chain], weights: None, interrupted: false }
+        Draws { dim, draws: 1, chains: vec![chain], weights: None, interrupted: false, aim: None }
     }
 
     /// The same draws with a weight for each chain. The weights are normalised to sum to one; a

@@ -33,7 +33,7 @@ pub struct Forecast {
 
 impl Forecast {
     /// For chains that begin about `q`, by the time of a few gradients there.
-    pub(super) fn new<D: Density>(density: &D, q: &[f64], settings: &Checked) -> Forecast {
+    pub(crate) fn new<D: Density>(density: &D, q: &[f64], settings: &Checked) -> Forecast {
         let (chains, threads) = (settings.chains, settings.threads);
         let mut density = density.clone().with_threads(threads / chains);
         let longest = |depth: usize| 2.0_f64.powi(depth as i32) - 1.0;

@@ -27,8 +27,8 @@ pub use draws::{ChainDraws, Draws, Stat, spread};
 pub use forecast::Forecast;
 pub use keep::{Keeper, Nothing};
 pub(crate) use laplace::Laplace;
-pub(crate) use monitor::Muted;
 pub use monitor::{ChainProgress, Monitor, Phase, Quiet};
+pub(crate) use monitor::{Inner, Muted};
 pub use settings::{Checked, FIRST_DRAWS, MOST_DRAWS, Metric, Sampler, Settings, Start};
 
 use crate::Result;

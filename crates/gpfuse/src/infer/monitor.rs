@@ -67,8 +67,12 @@ pub trait Monitor: Sync {
         false
     }
 
-    /// The chains are about to begin, and are expected to take so long.
+    /// The chains are expected to take so long. It is said when the posterior is known, and again when the
+    /// chains begin.
     fn expect(&self, _forecast: &Forecast) {}
+
+    /// A part of the phase is done: `done` of `total`, such as one of several experts.
+    fn part(&self, _done: usize, _total: usize) {}
 
     /// A start was improved: `done` of `total`.
     fn start(&self, _done: usize, _total: usize) {}
@@ -97,6 +101,19 @@ impl Monitor for Quiet {}
 pub(crate) struct Muted<'a>(pub(crate) &'a dyn Monitor);
 
 impl Monitor for Muted<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+/// Shows the chains of a run within a phase of another, of which nothing is kept.
+pub(crate) struct Inner<'a>(pub(crate) &'a dyn Monitor);
+
+impl Monitor for Inner<'_> {
+    fn draw(&self, progress: &ChainProgress) {
+        self.0.draw(progress);
+    }
+
     fn cancelled(&self) -> bool {
         self.0.cancelled()
     }

@@ -56,6 +56,7 @@ impl<'a, D: Density + Sync> Run<'a, D> {
         let draws = self.wanted.load(Ordering::Relaxed);
         let chains = self.chains.iter().map(Slot::take).collect::<Result<Vec<ChainDraws>>>()?;
         let found = Draws::new(self.density.dim(), draws, chains)?;
+        let found = found.aiming_at(self.settings.acceptance());
         let more = self.settings.more_draws(draws).filter(|_| !found.interrupted());
         match more {
             Some(more) if go_on(&found)? => {

@@ -15,7 +15,7 @@ use super::chain::{Length, Running};
 use super::map::{Point, climb};
 use super::monitor::Muted;
 use super::{ChainDraws, Checked, Density, Metric, Monitor, PriorDraw, Sampler, Start};
-use crate::halt::{Fail, Linked};
+use crate::halt::{Fail, Linked, go_on};
 use crate::parallel::parallel;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
@@ -71,10 +71,7 @@ pub(super) fn find<D: Density + Sync>(
         Ok(point)
     })?;
     let points = points.into_iter().collect::<Result<Vec<Point>>>()?;
-    if monitor.cancelled() {
-        let problem = "stopped before the warm-up ended: there are no draws to keep";
-        return Err(Error::Sampling(problem.into()));
-    }
+    go_on(monitor)?;
     points.chunks(each).map(best).collect()
 }
 

@@ -20,6 +20,8 @@ pub enum Method {
     Pogpe,
     /// One heteroscedastic GP.
     Het,
+    /// One exact GP: the fusion of one expert, with nothing that is sampled.
+    Gp,
 }
 
 named! {
@@ -29,6 +31,7 @@ named! {
     Mogpe => "mogpe",
     Pogpe => "pogpe",
     Het => "het",
+    Gp => "gp",
 }
 
 /// What a method is made of.
@@ -44,9 +47,19 @@ impl Method {
         self.parts().learned
     }
 
+    /// Whether it learns weights for experts that are there first.
+    pub fn stacks(self) -> bool {
+        matches!(self, Method::Bhs | Method::Pbhs)
+    }
+
+    /// Whether it has one expert, whatever number is asked for.
+    pub fn is_single(self) -> bool {
+        matches!(self, Method::Het | Method::Gp)
+    }
+
     pub(super) fn parts(self) -> Parts {
         let (pool, gate, learned) = match self {
-            Method::Bhs => (Pool::Linear, Gate::Softmax, false),
+            Method::Bhs | Method::Gp => (Pool::Linear, Gate::Softmax, false),
             Method::Pbhs => (Pool::LogLinear, Gate::Free, false),
             Method::Mogpe | Method::Het => (Pool::Linear, Gate::Softmax, true),
             Method::Pogpe => (Pool::LogLinear, Gate::Free, true),

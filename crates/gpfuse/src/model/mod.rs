@@ -175,7 +175,7 @@ impl Model {
         bases: impl Into<Bases>,
         priors: Priors,
     ) -> Result<Model> {
-        let experts = if method == Method::Het { 1 } else { experts };
+        let experts = if method.is_single() { 1 } else { experts };
         if experts == 0 {
             return Err(Error::setting("experts", "0 experts: use at least 1"));
         }

@@ -75,6 +75,7 @@ impl Given {
                 let problem = format!("unknown key `{name}`, expected one of {}", known.join(", "));
                 return Err(Error::setting("settings", problem));
             };
+            let value = setting.tidy(value);
             // A table of frequencies is for whoever reads files.
             setting.check(&value)?;
             given.0.insert(setting.name, value);
@@ -85,7 +86,7 @@ impl Given {
     /// Give a setting a value; a name that no setting has is passed over.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         if let Some(setting) = find(name) {
-            self.0.insert(setting.name, value.into());
+            self.0.insert(setting.name, setting.tidy(value.into()));
         }
     }
 

@@ -20,10 +20,14 @@ pub(crate) use names::Typed;
 use crate::experts::Partition;
 use crate::fit::{BasisChoice, FitSettings};
 use crate::model::Method;
+use crate::named::meant;
 use crate::{Error, Result};
 
 /// The methods whose experts are trained first.
 pub(crate) const STACKED: &[Method] = &[Method::Bhs, Method::Pbhs];
+
+/// The methods that train exact GPs.
+pub(crate) const TRAINED: &[Method] = &[Method::Bhs, Method::Pbhs, Method::Gp];
 
 /// Under which heading a setting stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -264,6 +268,16 @@ impl Setting {
             _ if !self.unless_given.is_empty() => self.unless_given.into(),
             Value::String(word) => word,
             value => value.to_string(),
+        }
+    }
+
+    /// A word as it is declared, where it was written in another case or with other dashes.
+    pub fn tidy(&self, value: Value) -> Value {
+        match (self.form, value.as_str()) {
+            (Form::Choice(names), Some(word)) => {
+                meant(names.iter().copied(), word).map_or(value, Value::from)
+            }
+            _ => value,
         }
     }
 

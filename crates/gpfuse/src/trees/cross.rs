@@ -10,6 +10,7 @@ use super::Settings;
 use super::bins::Bins;
 use super::boost::{Boost, LEAST_LOG_SD};
 use super::boosted::Boosted;
+use crate::infer::Monitor;
 use crate::random::Purpose;
 
 /// Trees, and what trees fitted without a row say of it.
@@ -36,7 +37,8 @@ struct Best {
 
 /// Fits trees to the rows of `x`, with `inputs` numbers in each, and their targets `y`, whose sd is
 /// about one. Rows of a fold are left out together. All numbers are finite, and `x`, `y` and
-/// `fold_of_row` have the same rows; what one of them has more is not used.
+/// `fold_of_row` have the same rows; what one of them has more is not used. Where the monitor cancels, no round
+/// begins any more.
 pub fn cross_fit(
     x: &[f64],
     inputs: usize,
@@ -44,6 +46,7 @@ pub fn cross_fit(
     fold_of_row: &[usize],
     settings: &Settings,
     seed: u64,
+    monitor: &dyn Monitor,
 ) -> CrossFitted {
     let rows = y.len().min(fold_of_row.len()).min(x.len() / inputs.max(1));
     let (x, y, fold_of_row) = (&x[..rows * inputs], &y[..rows], &fold_of_row[..rows]);
@@ -55,6 +58,9 @@ pub fn cross_fit(
     let mut fits: Vec<Boost> = (0..folds).map(fit).collect();
     let mut best = judge(&fits, y, fold_of_row, 0);
     for round in 1..=settings.rounds {
+        if monitor.cancelled() {
+            break;
+        }
         fits.iter_mut().for_each(Boost::round);
         let now = judge(&fits, y, fold_of_row, round);
         if now.loss < best.loss {
@@ -65,7 +71,7 @@ pub fn cross_fit(
     }
     let Best { round: rounds, log_scale, left_out, .. } = best;
     let mut last = fit(folds);
-    (0..rounds).for_each(|_| last.round());
+    (0..rounds).take_while(|_| !monitor.cancelled()).for_each(|_| last.round());
     let mut trees = last.trees;
     trees.scale(log_scale);
     let left_out = left_out.into_iter().map(|(m, l)| (m, (l + log_scale).max(LEAST_LOG_SD).exp()));

@@ -4,6 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use super::bins::Bins;
 use super::boost::Boost;
 use super::*;
+use crate::infer::Quiet;
 
 fn folds(rows: usize) -> Vec<usize> {
     (0..rows).map(|row| row % 5).collect()
@@ -31,7 +32,7 @@ fn step_sd(x: &[f64]) -> f64 {
 }
 
 fn fitted(x: &[f64], inputs: usize, y: &[f64]) -> CrossFitted {
-    cross_fit(x, inputs, y, &folds(y.len()), &Settings::default(), 7)
+    cross_fit(x, inputs, y, &folds(y.len()), &Settings::default(), 7, &Quiet)
 }
 
 fn sound(c: &CrossFitted, x: &[f64], rows: usize) {
@@ -91,7 +92,7 @@ fn a_monotone_transformation_of_an_input_changes_nothing() {
 #[test]
 fn a_seed_repeats_and_another_differs() {
     let (x, y) = steps(200, 2);
-    let fit = |seed| cross_fit(&x, 2, &y, &folds(200), &Settings::default(), seed);
+    let fit = |seed| cross_fit(&x, 2, &y, &folds(200), &Settings::default(), seed, &Quiet);
     assert_eq!(fit(1).left_out, fit(1).left_out);
     assert_eq!(fit(1).trees, fit(1).trees);
     assert_ne!(fit(1).left_out, fit(2).left_out);
@@ -164,9 +165,9 @@ fn leaves_of_one_row() {
             row_share: 1.0,
             ..Settings::default()
         };
-        sound(&cross_fit(&x, 2, &y, &folds(40), &settings, 1), &x, 40);
+        sound(&cross_fit(&x, 2, &y, &folds(40), &settings, 1, &Quiet), &x, 40);
         let none = Settings { leaf_rows: 0, sd_leaf_rows: 0, row_share: 0.0, ..settings };
-        sound(&cross_fit(&x, 2, &y, &folds(40), &none, 1), &x, 40);
+        sound(&cross_fit(&x, 2, &y, &folds(40), &none, 1, &Quiet), &x, 40);
     }
 }
 
@@ -176,7 +177,7 @@ fn twin_rows_are_predicted_alike() {
     x.extend(x.clone());
     y.extend(y.clone());
     let folds: Vec<usize> = (0..120).map(|r| r % 60 % 5).collect();
-    let c = cross_fit(&x, 2, &y, &folds, &Settings::default(), 1);
+    let c = cross_fit(&x, 2, &y, &folds, &Settings::default(), 1, &Quiet);
     sound(&c, &x, 120);
     for r in 0..60 {
         assert_eq!(c.left_out[r], c.left_out[r + 60]);
@@ -188,10 +189,10 @@ fn tiny_tables() {
     for rows in 0..8 {
         let (x, y) = steps(rows, 9);
         sound(&fitted(&x, 2, &y), &x, rows);
-        let one = cross_fit(&x, 2, &y, &vec![3; rows], &Settings::default(), 1);
+        let one = cross_fit(&x, 2, &y, &vec![3; rows], &Settings::default(), 1, &Quiet);
         sound(&one, &x, rows);
     }
-    let none = cross_fit(&[], 0, &[], &[], &Settings::default(), 1);
+    let none = cross_fit(&[], 0, &[], &[], &Settings::default(), 1, &Quiet);
     assert_eq!(none.trees.predict(&[]), (vec![], vec![]));
 }
 

@@ -10,7 +10,7 @@ use anyhow::bail;
 use gpfuse::compare::{Comparison, Contestant, Scored, compare};
 use gpfuse::settings::Style;
 
-use super::training::{Methods, Training, in_table, settled};
+use super::training::{Columns, Methods, Training, in_table, settled};
 use super::{Outcome, refuse_unwritable};
 use crate::args::CompareArgs;
 use crate::print;
@@ -22,7 +22,9 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     let mut given = args.options.with_file(args.settings.as_deref())?;
     // All methods run: a setting of some of them has its effect there.
     given.remove("method");
-    let train = Training::read(&args.train, args.inputs.as_deref(), &args.target)?;
+    let columns = Columns::from(&args.columns);
+    let train = Training::read(&args.train, columns)?;
+    train.tell();
     let inputs = train.data.inputs();
     let settings = settled(given, inputs, Methods::Several)?;
     let figure = match &args.figure {
@@ -33,9 +35,10 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
         }
         None => None,
     };
-    let read = |path| Training::read(path, Some(inputs), &args.target);
+    let same = Columns { inputs: Some(inputs), ..columns };
+    let read = |path| Training::read(path, same);
     let test = args.test.as_deref().map(read).transpose()?;
-    let chosen = args.methods.clone().unwrap_or_else(Contestant::all);
+    let chosen = args.methods.clone().unwrap_or_else(|| Contestant::usual(&settings));
 
     listen_for("what is finished")?;
     let watch = watch::Watch::new(chosen.len(), settings.sampler.chains);

@@ -23,9 +23,10 @@ impl Watch {
 }
 
 impl Audience for Watch {
-    fn training(&self, experts: usize) {
+    fn training(&self, experts: usize) -> Box<dyn Monitor + '_> {
         let experts = print::count(experts, "expert");
         print::note(&format!("training {experts}, once for all that use them"));
+        Box::new(Watched(Bars::new("training", self.chains)))
     }
 
     fn begin(&self, contestant: Contestant) -> Box<dyn Monitor + '_> {
@@ -59,6 +60,10 @@ impl Monitor for Watched {
 
     fn expect(&self, forecast: &Forecast) {
         self.0.expect(forecast);
+    }
+
+    fn part(&self, done: usize, total: usize) {
+        self.0.part(done, total);
     }
 
     fn start(&self, done: usize, total: usize) {

@@ -10,7 +10,7 @@ use gpfuse_io::sweep_file::{Source, digest};
 use gpfuse_paper::Frozen;
 
 use super::super::simulate;
-use super::super::training::Training;
+use super::super::training::{Columns, Training};
 
 /// A data set, ready for its cells.
 pub(super) struct Set {
@@ -110,7 +110,8 @@ fn whole(base: &Path, path: &str) -> anyhow::Result<String> {
 
 fn from_table(source: &Source, path: &Path) -> anyhow::Result<Set> {
     let target = source.target.as_deref().unwrap_or_default();
-    let table = Training::read(path, source.inputs.as_deref(), target)?.data;
+    let columns = Columns { target, inputs: source.inputs.as_deref(), exclude: &[] };
+    let table = Training::read(path, columns)?.data;
     let splits = random_splits(source, table.len())?;
     Ok(Set::new(table, splits, None))
 }

@@ -42,8 +42,10 @@ pub fn page(model: &Model<'_>) -> Page {
     sections.extend(model.fitted.chosen.as_ref().map(choice::choice));
     sections.extend(inputs::inputs(model));
     sections.push(figures(model, &mut album));
-    sections.push(parameters::parameters(model.fitted));
-    sections.push(convergence::convergence(model.fitted));
+    if model.fitted.model.dim() > 0 {
+        sections.push(parameters::parameters(model.fitted));
+        sections.push(convergence::convergence(model.fitted));
+    }
     sections.push(settings::settings(model));
     sections.push(settings::reproduce(model));
     let name = model.path.file_name().unwrap_or_default().to_string_lossy();

@@ -55,10 +55,21 @@ fn method(method: Method) -> &'static str {
         Method::Mogpe => "MoGPE, a mixture of GP experts learned with their weights",
         Method::Pogpe => "PoGPE, a product of GP experts learned with their weights",
         Method::Het => "het, one GP with a GP for its noise",
+        Method::Gp => "one exact GP on all rows",
     }
 }
 
 fn made(fitted: &Fitted) -> String {
+    if fitted.settings.method == Method::Gp {
+        return format!(
+            "The method is {}. It predicts `{}` from {}, and learned from {}. Nothing is approximated, and \
+             nothing is sampled.",
+            method(Method::Gp),
+            fitted.target(),
+            inputs(fitted),
+            count(fitted.rows.len(), "row")
+        );
+    }
     let kernel = fitted.model.basis().kernel();
     let basis = match fitted.model.basis() {
         Basis::Rff(b) => format!("{} random frequencies", b.frequencies()),
@@ -117,6 +128,9 @@ fn made(fitted: &Fitted) -> String {
 
 fn trust(fitted: &Fitted) -> String {
     let d = &fitted.diagnostics;
+    if fitted.model.dim() == 0 {
+        return "There are no chains to judge.".into();
+    }
     if fitted.settings.sampler.sampler == Sampler::Map || d.quantities.is_empty() {
         return "The model is a single point of its posterior: there are no chains to judge."
             .into();

@@ -15,6 +15,7 @@ use faer::Mat;
 use super::LOG_SD_VAR;
 use crate::basis::eigen::{Eigen, Information};
 use crate::gp::{self, Gp};
+use crate::infer::Monitor;
 use crate::model::coordinates::Knowledge;
 use crate::rows::Rows;
 use crate::{Error, Result};
@@ -52,7 +53,13 @@ impl Noise {
     }
 
     /// Find the noise of rows and a GP that has it, from one that is near.
-    pub(super) fn rounds(&mut self, gp: Gp, rows: &Rows, settings: &gp::Checked) -> Result<Gp> {
+    pub(super) fn rounds(
+        &mut self,
+        gp: Gp,
+        rows: &Rows,
+        settings: &gp::Checked,
+        monitor: &dyn Monitor,
+    ) -> Result<Gp> {
         let functions = self.basis.at(rows).0;
         let mut gp = gp;
         for _ in 0..ROUNDS {
@@ -60,7 +67,7 @@ impl Noise {
             for _ in 0..STEPS {
                 self.score(&functions, &square);
             }
-            gp = self.refine(&gp, gp.x(), gp.y(), &functions, settings)?;
+            gp = self.refine(&gp, gp.x(), gp.y(), &functions, settings, monitor)?;
         }
         Ok(gp)
     }
@@ -73,12 +80,13 @@ impl Noise {
         y: &[f64],
         functions: &Mat<f64>,
         settings: &gp::Checked,
+        monitor: &dyn Monitor,
     ) -> Result<Gp> {
         // In units of the level, which the climb begins at.
         let unit = (2.0 * self.basis.level()).exp();
         let relative: Vec<f64> = (0..y.len()).map(|r| self.variance(functions, r) / unit).collect();
         let hyper = gp::Hyper { noise: unit, ..near.hyper().clone() };
-        gp::refine(x, near.inputs(), y, &relative, &hyper, settings)
+        gp::refine(x, near.inputs(), y, &relative, &hyper, settings, monitor)
     }
 
     /// The log sd of row `r` less the level.

@@ -1,0 +1,81 @@
+//! Every command on a model of every method, for few inputs and many, each in a process of its own.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use common::Place;
+
+const ROWS: usize = 36;
+
+/// As short as a fit can be: here it matters that commands work, not what they say.
+const TINY: &str = "--warmup 10 --draws 6 --chains 2 --max-depth 3 --candidates 1";
+
+const METHODS: [&str; 7] = ["het", "mogpe", "pogpe", "bhs", "pbhs", "pbhs --plain", "gp"];
+
+/// Everything that can be asked of a model file.
+fn asked(place: &Place, model: &str, table: &str, inputs: usize) {
+    let inspected = place.done(&format!("inspect {model}.nc --json")).json();
+    assert_eq!(inspected["inputs"].as_array().map(Vec::len), Some(inputs));
+    assert!(place.done(&format!("inspect {model}.nc")).out.contains("seed 0"));
+    assert!(place.done(&format!("evaluate {model}.nc {table}")).out.contains("NLPD"));
+    let predicted =
+        place.done(&format!("predict {model}.nc {table} --experts --density --samples 2")).table();
+    assert_eq!(predicted.rows.len(), ROWS);
+    for data in ["", &format!("--data {table}")] {
+        place.done(&format!("report {model}.nc --out r.html --figures f {data}"));
+        let page = place.text("r.html");
+        assert!(page.contains("<svg") && page.ends_with("</html>\n"), "{model} {data}");
+        assert!(!page.contains("NaN"), "{model} {data}");
+    }
+}
+
+fn every_method(inputs: usize) {
+    let place = Place::empty();
+    place.done(&format!("simulate --n {ROWS} --inputs {inputs} --out d.csv"));
+    for method in METHODS {
+        let basis = if inputs > 2 || method == "gp" { "" } else { "--size 4" };
+        place.done(&format!("fit d.csv --target y --method {method} {TINY} {basis} --out m.nc"));
+        asked(&place, "m", "d.csv", inputs);
+    }
+    // On the basis of the paper, and from given experts.
+    place.done(&format!("fit d.csv --target y --method mogpe --frequencies 6 {TINY} --out m.nc"));
+    asked(&place, "m", "d.csv", inputs);
+    let mut lines = place.text("d.csv").lines().map(String::from).collect::<Vec<String>>();
+    lines[0] += ",mean_a,sd_a,mean_b,sd_b";
+    lines[1..].iter_mut().for_each(|line| *line += ",0.1,1,-0.2,0.5");
+    place.write("s.csv", lines.join("\n"));
+    for method in ["bhs", "pbhs"] {
+        place.done(&format!("stack s.csv --target y --method {method} {TINY} --out m.nc"));
+        asked(&place, "m", "s.csv", inputs);
+    }
+    let compared = place.done(&format!("compare d.csv --target y {TINY} --json")).json();
+    for entry in compared["methods"].as_array().unwrap() {
+        assert!(entry["error"].is_null(), "{entry}");
+    }
+}
+
+#[test]
+fn of_one_input() {
+    every_method(1);
+}
+
+#[test]
+fn of_two_inputs() {
+    every_method(2);
+}
+
+#[test]
+fn of_three_inputs() {
+    every_method(3);
+}
+
+#[test]
+fn of_eight_inputs() {
+    every_method(8);
+}
+
+#[test]
+fn of_twenty_inputs() {
+    every_method(20);
+}
