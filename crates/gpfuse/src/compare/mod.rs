@@ -74,7 +74,7 @@ pub fn compare(
     let settings = settings.clone().check()?;
     let mut field = Field::new(train, test, &settings)?;
     if contestants.iter().any(|c| c.needs_experts()) {
-        audience.training(settings.expert.portfolio().unwrap_or(settings.experts));
+        audience.training(settings.expert.portfolio(train.len()).unwrap_or(settings.experts));
         field.train_experts();
     }
     let (mut entries, mut stopped) = (Vec::new(), false);

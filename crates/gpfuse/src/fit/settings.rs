@@ -152,9 +152,9 @@ impl FitSettings {
     }
 
     /// As many experts as the portfolio has, where that is what they are.
-    pub(crate) fn count_portfolio(&mut self) {
+    pub(crate) fn count_portfolio(&mut self, rows: usize) {
         if !self.method.learns_experts() {
-            self.experts = self.expert.portfolio().unwrap_or(self.experts);
+            self.experts = self.expert.portfolio(rows).unwrap_or(self.experts);
         }
     }
 

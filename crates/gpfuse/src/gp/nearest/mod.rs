@@ -22,6 +22,7 @@ use crate::gp::hyper::Hyper;
 use crate::gp::posterior::{Prediction, check_shape};
 use crate::gp::starts::some_rows;
 use crate::kernel::Kernel;
+use crate::math::HALF_LN_TWO_PI;
 use crate::parallel::parallel_with;
 use crate::{Error, Result};
 use local::Room;
@@ -137,6 +138,14 @@ impl Nearest {
     ) -> Result<Vec<(f64, f64)>> {
         let near = without(&self.table, &self.index, rows, twins, NEIGHBOURS, threads)?;
         self.each(&near, threads, |q| self.table.row(rows[q]))
+    }
+
+    /// The mean log density of the targets of some of its own rows, by what it says of them.
+    pub(crate) fn score(&self, rows: &[usize], said: &[(f64, f64)]) -> f64 {
+        let each = rows.iter().zip(said).map(|(row, (mean, sd))| {
+            -0.5 * ((self.table.y[*row] - mean) / sd).powi(2) - sd.ln() - HALF_LN_TWO_PI
+        });
+        each.sum::<f64>() / rows.len().max(1) as f64
     }
 
     /// What it says about rows with given neighbours.
