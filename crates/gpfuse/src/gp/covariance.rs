@@ -12,7 +12,7 @@ use crate::math::{Partial, ROWS, WIDTH, fma, total};
 
 /// Squared scaled distances beyond this have covariance 0 under every kernel; without the bound
 /// an infinite one would make it infinity times 0.
-const LARGEST_SQUARE: f64 = 1e12;
+pub(super) const LARGEST_SQUARE: f64 = 1e12;
 
 vectorised! {
     /// The covariance `var k` of all rows, `diagonal` instead of it on the diagonal; where room

@@ -10,7 +10,7 @@ use faer::linalg::triangular_solve::{
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// What is added to the diagonal, in shares of its mean: see the module's header.
-const JITTERS: [f64; 6] = [0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6];
+pub(super) const JITTERS: [f64; 6] = [0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6];
 
 /// A square matrix by column, of which only the lower triangle counts.
 pub(super) fn view(matrix: &[f64], rows: usize, stride: usize) -> MatRef<'_, f64> {

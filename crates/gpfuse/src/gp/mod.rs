@@ -11,6 +11,7 @@
 //! after that it is an error. What was added counts as noise of the training rows, not of new
 //! ones.
 
+pub mod batched;
 mod climb;
 mod covariance;
 mod evidence;

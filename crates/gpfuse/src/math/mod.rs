@@ -6,6 +6,7 @@
 //! a machine that lacks the instruction. The loops that call them are compiled once per
 //! instruction set by [`simd`].
 
+pub mod batched;
 pub(crate) mod elementary;
 mod line;
 mod ndtri;
