@@ -159,7 +159,10 @@ fn settings_without_effect_are_warned_about() {
 fn usage_errors_are_one_line() {
     let place = Place::new();
     let cases: [(&str, &[&str]); 11] = [
-        ("fit d.csv --target y --method gpe", &["'gpe'", "--method", "bhs, pbhs, mogpe, pogpe, het"]),
+        (
+            "fit d.csv --target y --method gpe",
+            &["'gpe'", "--method", "bhs, pbhs, mogpe, pogpe, het"],
+        ),
         ("fit d.csv --target y --kernel cubic", &["'cubic'", "rbf, matern12, matern32"]),
         ("fit d.csv --target y --wat", &["unexpected argument '--wat'"]),
         ("fit d.csv --target y --chain 3", &["'--chain'", "similar argument exists: '--chains'"]),

@@ -40,6 +40,8 @@ pub enum Purpose {
     Trees = 14,
     /// Which rows are left out together.
     Folds = 15,
+    /// Which rows a stochastic ascent takes.
+    Ascent = 16,
 }
 
 /// The generator for `purpose`, number `index`, under the user's `seed`.

@@ -55,9 +55,11 @@ fn settings(method: Method) -> FitSettings {
 /// Every expert of the portfolio and every kernel of a pilot is a part; one GP is one for each kernel it may have.
 #[test]
 fn every_part_is_heard_of() {
-    for (method, phase, parts) in
-        [(Method::Pbhs, Phase::Experts, 5), (Method::Het, Phase::Pilot, 4), (Method::Gp, Phase::Experts, 2)]
-    {
+    for (method, phase, parts) in [
+        (Method::Pbhs, Phase::Experts, 5),
+        (Method::Het, Phase::Pilot, 4),
+        (Method::Gp, Phase::Experts, 2),
+    ] {
         let listener = Listener::new(usize::MAX);
         fit_with(&data(40), &settings(method), &listener).unwrap();
         let mut heard = listener.heard.into_inner().unwrap();

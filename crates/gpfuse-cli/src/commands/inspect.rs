@@ -4,6 +4,7 @@ use gpfuse::Fitted;
 use gpfuse::basis::Basis;
 use gpfuse::experts::Expert;
 use gpfuse::fit::{DensityChoice, Effects, Experts};
+use gpfuse::gp::nearest;
 use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
 use gpfuse::predict::Summary;
@@ -53,17 +54,18 @@ fn describe(fitted: &Fitted, weights: Option<&Effects>) -> anyhow::Result<Vec<St
             }
         ),
     };
-    let mut out = vec![
-        format!(
-            "{} with {}: `{}` from {}",
-            settings.method,
-            print::count(fitted.model.experts(), "expert"),
-            fitted.target(),
-            fitted.inputs().iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
-        ),
-    ];
+    let mut out = vec![format!(
+        "{} with {}: `{}` from {}",
+        settings.method,
+        print::count(fitted.model.experts(), "expert"),
+        fitted.target(),
+        fitted.inputs().iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
+    )];
     if fitted.model.dim() == 0 {
-        out.extend([format!("seed {}; exact, nothing was sampled", settings.sampler.seed), String::new()]);
+        out.extend([
+            format!("seed {}; exact, nothing was sampled", settings.sampler.seed),
+            String::new(),
+        ]);
         out.extend(experts(fitted));
         return Ok(out);
     }
@@ -151,18 +153,25 @@ fn experts(fitted: &Fitted) -> Vec<String> {
         }
         Experts::Trained(experts) => {
             let each = |(name, expert): (String, &Expert)| {
-                let Some((gp, columns)) = expert.gp() else {
+                let Some((hyper, columns)) = expert.hyper() else {
                     let rounds = expert.trees().map_or(0, |trees| trees.rounds());
                     let rounds = print::count(rounds, "round");
                     return format!("expert {name}: boosted trees, {rounds}");
                 };
-                let hyper = gp.hyper();
+                let rows = match (expert.gp(), expert.nearest()) {
+                    (Some((gp, _)), _) => print::count(gp.rows(), "row"),
+                    (_, Some((gp, _))) => format!(
+                        "the {} nearest of {}",
+                        nearest::NEIGHBOURS,
+                        print::count(gp.table().y().len(), "row")
+                    ),
+                    (None, None) => String::new(),
+                };
+                let kernel = expert.kernel().unwrap_or_default();
                 let ell = columns.iter().zip(&hyper.ell);
                 let ell = ell.map(|(i, ell)| format!("{ell:.2} of `{}`", fitted.inputs()[*i]));
                 format!(
-                    "expert {name}: {} kernel on {}; sd {:.2}, noise {:.3}, lengthscales {}",
-                    gp.kernel(),
-                    print::count(gp.rows(), "row"),
+                    "expert {name}: {kernel} kernel on {rows}; sd {:.2}, noise {:.3}, lengthscales {}",
                     hyper.var.sqrt(),
                     hyper.noise.sqrt(),
                     ell.collect::<Vec<_>>().join(", ")

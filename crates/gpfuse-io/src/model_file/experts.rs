@@ -5,9 +5,11 @@
 //! model's scaled units: `expert_*` per expert, and `member_x`, `member_y` the rows of all experts
 //! one after the other, `expert_rows` of them each. An input that an expert does not see has
 //! lengthscale 0. An expert whose kernel is `trees` has no rows: its trees are in `boosted_*`, `tree_root`
-//! and `node_*` (`trees.rs`). What the experts say about the rows of the weights without them is in `said_mean` and
+//! and `node_*` (`trees.rs`). Nor has one that predicts rows from their nearest ones: `expert_table` says from
+//! which table (`tables.rs`). What the experts say about the rows of the weights without them is in `said_mean` and
 //! `said_sd`.
 
+mod tables;
 mod trees;
 
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use gpfuse::Predictions;
 use gpfuse::experts::{Expert, TREES};
 use gpfuse::fit::{Experts, Fitted};
+use gpfuse::gp::nearest::Nearest;
 use gpfuse::gp::{Gp, Hyper};
 use gpfuse::kernel::Kernel;
 
@@ -46,6 +49,7 @@ pub(super) fn write(fitted: &Fitted, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
             let gps = experts.iter().filter_map(Expert::gp);
             dims.push(("member", gps.map(|(gp, _)| gp.rows()).sum()));
             vars.extend(trained(experts, inputs));
+            tables::write(experts, inputs, dims, vars);
             trees::write(experts, dims, vars);
         }
     }
@@ -53,32 +57,27 @@ pub(super) fn write(fitted: &Fitted, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
 
 fn trained(experts: &[Expert], inputs: usize) -> Vec<Var> {
     let gps = || experts.iter().filter_map(Expert::gp);
+    let hypers: Vec<Option<(&Hyper, &[usize])>> = experts.iter().map(Expert::hyper).collect();
     // What only a GP has is 0 for trees.
-    let each = |f: &dyn Fn(&Gp) -> f64| {
-        Data::F64(experts.iter().map(|e| e.gp().map_or(0.0, |(gp, _)| f(gp))).collect())
+    let each = |f: &dyn Fn(&Hyper) -> f64| {
+        Data::F64(hypers.iter().map(|hyper| hyper.map_or(0.0, |(hyper, _)| f(hyper))).collect())
     };
-    let kernels = experts.iter().map(Expert::name).collect();
+    let kernel = |expert: &Expert| expert.kernel().map_or(TREES.into(), |k| k.to_string());
     let rows = experts.iter().map(|e| e.gp().map_or(0, |(gp, _)| gp.rows() as i64)).collect();
-    // Numbers of an expert's own inputs, spread over all inputs.
-    let spread = |columns: &[usize], values: &[f64]| -> Vec<f64> {
-        let mut all = vec![0.0; inputs];
-        columns.iter().zip(values).for_each(|(i, v)| all[*i] = *v);
-        all
-    };
-    let ell = experts.iter().flat_map(|expert| match expert.gp() {
-        Some((gp, columns)) => spread(columns, &gp.hyper().ell),
+    let ell = hypers.iter().flat_map(|hyper| match hyper {
+        Some((hyper, columns)) => spread(columns, &hyper.ell, inputs),
         None => vec![0.0; inputs],
     });
     let x = gps().flat_map(|(gp, columns)| {
         let rows = gp.x().chunks_exact(columns.len());
-        rows.flat_map(|row| spread(columns, row)).collect::<Vec<f64>>()
+        rows.flat_map(|row| spread(columns, row, inputs)).collect::<Vec<f64>>()
     });
     let y = gps().flat_map(|(gp, _)| gp.y()).copied().collect();
     vec![
-        var("expert_kernel", &["expert"], Data::Str(kernels)),
-        var("expert_mean", &["expert"], each(&|gp| gp.hyper().mean)),
-        var("expert_var", &["expert"], each(&|gp| gp.hyper().var)),
-        var("expert_noise", &["expert"], each(&|gp| gp.hyper().noise)),
+        var("expert_kernel", &["expert"], Data::Str(experts.iter().map(kernel).collect())),
+        var("expert_mean", &["expert"], each(&|hyper| hyper.mean)),
+        var("expert_var", &["expert"], each(&|hyper| hyper.var)),
+        var("expert_noise", &["expert"], each(&|hyper| hyper.noise)),
         var("expert_ell", &["expert", "input"], Data::F64(ell.collect())),
         var("expert_rows", &["expert"], Data::I64(rows)),
         var("member_x", &["member", "input"], Data::F64(x.collect())),
@@ -104,6 +103,13 @@ pub(super) fn read_said(
     Predictions::new(mean, sd).map(Some).map_err(|e| format!("`gpfuse/said_mean`: {e}"))
 }
 
+/// Numbers of an expert's own inputs, spread over all inputs.
+fn spread(columns: &[usize], values: &[f64], inputs: usize) -> Vec<f64> {
+    let mut all = vec![0.0; inputs];
+    columns.iter().zip(values).for_each(|(i, v)| all[*i] = *v);
+    all
+}
+
 /// The experts and the rows of the weights, from the group `gpfuse`.
 pub(super) fn read(
     tree: &Tree,
@@ -127,7 +133,11 @@ pub(super) fn read(
         ["expert_mean", "expert_var", "expert_noise"].map(|name| group.numbers(name));
     let (mean, variance, noise) = (mean?, variance?, noise?);
     let (ell, sizes) = (group.numbers("expert_ell")?, group.counts("expert_rows")?);
-    let (x, y) = (group.numbers("member_x")?, group.numbers("member_y")?);
+    // A file has nothing that is empty.
+    let (x, y) = match sizes.iter().all(|size| *size == 0) {
+        true => (&[][..], &[][..]),
+        false => (group.numbers("member_x")?, group.numbers("member_y")?),
+    };
     let count = kernels.len();
     let fits = [mean.len(), variance.len(), noise.len(), sizes.len()].iter().all(|n| *n == count)
         && ell.len() == count * inputs
@@ -137,6 +147,7 @@ pub(super) fn read(
         return Err("its experts do not have the shape that they say".into());
     }
     let mut boosted = trees::read(group, kernels, inputs)?.into_iter();
+    let mut tables = tables::read(group, count, inputs)?;
     let mut start = 0;
     let mut experts = Vec::with_capacity(count);
     for k in 0..count {
@@ -154,9 +165,15 @@ pub(super) fn read(
             ell: columns.iter().map(|i| all[*i]).collect(),
             noise: noise[k],
         };
+        let kernel: Kernel = kernels[k].parse().map_err(|e: gpfuse::Error| e.to_string())?;
+        if let Some(table) = tables.of(k, &columns)? {
+            let gp = Nearest::new(kernel, hyper, table);
+            let gp = gp.map_err(|e| format!("expert {}: {e}", k + 1))?;
+            experts.push(Expert::Nearest(gp, columns));
+            continue;
+        }
         let points: Vec<f64> =
             rows.clone().flat_map(|r| columns.iter().map(move |i| x[r * inputs + i])).collect();
-        let kernel: Kernel = kernels[k].parse().map_err(|e: gpfuse::Error| e.to_string())?;
         let gp = Gp::condition(kernel, hyper, &points, columns.len(), &y[rows]);
         let gp = gp.map_err(|e| format!("expert {}: {e}", k + 1))?;
         experts.push(Expert::Gp(gp, columns));

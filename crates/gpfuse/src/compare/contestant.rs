@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use crate::baseline::Rule;
+use crate::experts::Partition;
 use crate::fit::FitSettings;
 use crate::model::Method;
 use crate::named::meant;
@@ -36,7 +37,7 @@ impl Contestant {
 
     /// Those that experts of a fit's settings can be used by: trees have no marginal likelihood, which `bma` needs.
     pub fn usual(settings: &FitSettings) -> Vec<Contestant> {
-        let trees = settings.expert.portfolio().is_some();
+        let trees = settings.expert.partition == Partition::All;
         let mut all = Contestant::all();
         all.retain(|contestant| !trees || *contestant != Contestant::Rule(Rule::Bma));
         all

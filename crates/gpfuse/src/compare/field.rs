@@ -99,7 +99,7 @@ impl<'a> Field<'a> {
             if !s.gaussian() {
                 s.density = DensityChoice::Plain;
             }
-            s.count_portfolio();
+            s.count_portfolio(self.train.len());
         })
     }
 

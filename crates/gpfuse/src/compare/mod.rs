@@ -78,7 +78,8 @@ pub fn compare(
     let mut field = Field::new(train, test, &settings)?;
     let (mut entries, mut stopped) = (Vec::new(), false);
     if contestants.iter().any(|c| c.needs_experts()) {
-        let monitor = audience.training(settings.expert.portfolio().unwrap_or(settings.experts));
+        let monitor =
+            audience.training(settings.expert.portfolio(train.len()).unwrap_or(settings.experts));
         field.train_experts(monitor.as_ref());
         stopped = monitor.cancelled();
     }

@@ -3,32 +3,36 @@
 //!
 //! Everything is in the model's scaled units.
 
+mod expert;
 mod left_out;
 mod partition;
+mod train;
 mod twins;
 
-use left_out::{folds, left_out};
+pub use expert::{Expert, TREES, predict};
 pub use partition::{Assignment, Partition};
+pub(crate) use train::{Lesson, train};
 pub use twins::twins;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crate::data::Predictions;
-use crate::gp::{self, Gp, Objective};
-use crate::halt::go_on;
-use crate::infer::Monitor;
+use crate::gp::Objective;
 use crate::kernel::Kernel;
-use crate::parallel::parallel;
 use crate::settings::Group::Experts;
 use crate::settings::{Bounds, Form, Message, Only, STACKED, TRAINED, common, rare, settings};
-use crate::trees::{self, Boosted};
 use crate::{Error, Result};
 
 /// The kernels among which the data choose: smooth functions, and rougher ones.
 pub const CANDIDATES: [Kernel; 2] = [Kernel::Rbf, Kernel::Matern52];
 
-/// What an expert that is made of trees is called.
-pub const TREES: &str = "trees";
+/// The kernels of the GPs that have some of the rows, beside those that predict each row from its nearest ones.
+const SAMPLED: [Kernel; 2] = [Kernel::Rbf, Kernel::Matern52];
+
+/// The most rows of an exact GP among the experts: beyond, it takes too long. With more rows a GP predicts each
+/// row from its nearest ones, and the weights are learned from some rows.
+pub const MOST_EXACT_ROWS: usize = 3000;
+
+/// The rows that the weights are learned from, where there are more than [`MOST_EXACT_ROWS`] and none are held
+/// out.
+const STACKING_ROWS: usize = 4000;
 
 /// The share of rows for the weights where rows are divided among the experts.
 const USUAL_SHARE: f64 = 0.2;
@@ -98,20 +102,25 @@ impl Settings {
         self.hold_out.or(self.partition.shares().then_some(USUAL_SHARE))
     }
 
-    /// The number of experts in the portfolio, where that is what the experts are.
-    pub(crate) fn portfolio(&self) -> Option<usize> {
-        (self.partition == Partition::All).then(|| self.kernel.map_or(Kernel::ALL.len(), |_| 1) + 1)
+    /// The number of experts in the portfolio for so many rows, where that is what the experts are.
+    pub(crate) fn portfolio(&self, rows: usize) -> Option<usize> {
+        (self.partition == Partition::All).then(|| self.models(rows).len())
     }
 
-    /// What `experts` experts are, one set or several to choose from.
-    fn members(&self, experts: usize) -> Vec<Vec<Member>> {
+    /// The models of the portfolio: all kernels on all rows, where these are many also on some of them, and trees.
+    fn models(&self, rows: usize) -> Vec<Member> {
+        let of = |all: &[Kernel]| self.kernel.map_or(all.to_vec(), |kernel| vec![kernel]);
+        let sampled = if rows > MOST_EXACT_ROWS { of(&SAMPLED) } else { Vec::new() };
+        let gps = of(&Kernel::ALL).into_iter().map(Member::Gp);
+        gps.chain(sampled.into_iter().map(Member::Sample)).chain([Member::Trees]).collect()
+    }
+
+    /// What `experts` experts on so many rows are, one set or several to choose from.
+    fn members(&self, experts: usize, rows: usize) -> Vec<Vec<Member>> {
         let all = Kernel::ALL;
         let alike = |kernel: Kernel| vec![Member::Gp(kernel); experts];
         match (self.partition, self.kernel) {
-            (Partition::All, kernel) => {
-                let kernels = kernel.map_or(all.to_vec(), |kernel| vec![kernel]);
-                vec![kernels.into_iter().map(Member::Gp).chain([Member::Trees]).collect()]
-            }
+            (Partition::All, _) => vec![self.models(rows)],
             (Partition::Kernels, first) => {
                 let first = all.iter().position(|kernel| Some(*kernel) == first).unwrap_or(0);
                 vec![(0..experts).map(|k| Member::Gp(all[(first + k) % all.len()])).collect()]
@@ -141,241 +150,13 @@ impl Settings {
     }
 }
 
-/// One expert.
-#[derive(Debug, Clone)]
-pub enum Expert {
-    /// An exact GP, and the numbers of the inputs that it sees, from 0.
-    Gp(Gp, Vec<usize>),
-    /// Boosted trees, which see all inputs.
-    Trees(Boosted),
-}
-
 /// What is to become an expert.
 #[derive(Debug, Clone, Copy)]
 enum Member {
+    /// An exact GP on all its rows, or where these are too many one that predicts from the nearest.
     Gp(Kernel),
+    /// An exact GP on some of its rows.
+    Sample(Kernel),
+    /// Boosted trees.
     Trees,
-}
-
-/// An expert, and what it says about its own rows without them: mean and sd of each.
-type Taught = (Expert, Vec<(f64, f64)>);
-
-impl Expert {
-    /// A word for it.
-    pub fn name(&self) -> String {
-        match self {
-            Expert::Gp(gp, _) => gp.kernel().to_string(),
-            Expert::Trees(_) => TREES.into(),
-        }
-    }
-
-    /// The GP that it is, and its inputs, if it is one.
-    pub fn gp(&self) -> Option<(&Gp, &[usize])> {
-        match self {
-            Expert::Gp(gp, columns) => Some((gp, columns)),
-            Expert::Trees(_) => None,
-        }
-    }
-
-    /// The trees that it is, if it is some.
-    pub fn trees(&self) -> Option<&Boosted> {
-        match self {
-            Expert::Gp(..) => None,
-            Expert::Trees(trees) => Some(trees),
-        }
-    }
-
-    /// Means and sds at new rows.
-    fn predict(&self, x: &[f64], inputs: usize) -> Result<(Vec<f64>, Vec<f64>)> {
-        match self {
-            Expert::Gp(gp, columns) => {
-                let found = gp.predict(&pick(x, inputs, 0..x.len() / inputs, columns), true)?;
-                Ok((found.mean, found.sd))
-            }
-            Expert::Trees(trees) => Ok(trees.predict(x)),
-        }
-    }
-}
-
-fn pick(
-    x: &[f64],
-    inputs: usize,
-    rows: impl Iterator<Item = usize>,
-    columns: &[usize],
-) -> Vec<f64> {
-    rows.flat_map(|row| columns.iter().map(move |i| x[row * inputs + i])).collect()
-}
-
-/// Rows that experts are trained on, in the model's scaled units.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lesson<'a> {
-    /// The inputs, row-major.
-    pub(crate) x: &'a [f64],
-    /// Their number.
-    pub(crate) inputs: usize,
-    /// The target.
-    pub(crate) y: &'a [f64],
-    /// The same number for rows that are left out together.
-    pub(crate) twins: &'a [usize],
-}
-
-/// Train the experts of an assignment, and ask them about its stacking rows; about those that an expert was
-/// trained on, it says what it would say without them.
-///
-/// Where the kernel is to be chosen, all experts are trained with each candidate, and that one is
-/// taken whose leave-one-out log densities have the largest sum over the rows of all experts: they
-/// are experts on one function, so one kernel is chosen for all of them.
-///
-/// # Errors
-/// If an expert cannot be trained, or the monitor cancels.
-pub(crate) fn train(
-    lesson: &Lesson<'_>,
-    assignment: &Assignment,
-    settings: &Settings,
-    seed: u64,
-    threads: usize,
-    monitor: &dyn Monitor,
-) -> Result<(Vec<Expert>, Predictions)> {
-    let experts = assignment.experts.len();
-    let (members, all) = (settings.members(experts), threads);
-    let jobs = members.len() * experts;
-    // What is left where there are fewer experts than threads.
-    let threads = (all / jobs.max(1)).max(1);
-    let done = AtomicUsize::new(0);
-    monitor.part(0, jobs);
-    let trained = parallel(jobs, all, |job| {
-        go_on(monitor)?;
-        let (set, k) = (job / experts, job % experts);
-        let rows = &assignment.experts[k];
-        let columns = settings.columns_of(k, lesson.inputs)?;
-        let points = pick(lesson.x, lesson.inputs, rows.iter().copied(), &columns);
-        let target: Vec<f64> = rows.iter().map(|row| lesson.y[*row]).collect();
-        let twins: Vec<usize> = rows.iter().map(|row| lesson.twins[*row]).collect();
-        let Some(member) = members[set].get(k) else {
-            let problem =
-                format!("{experts} experts, and the portfolio has {}", members[set].len());
-            return Err(Error::setting("experts", problem));
-        };
-        let taught = match *member {
-            Member::Gp(kernel) => {
-                let objective = settings.objective;
-                let gp =
-                    gp::Settings { kernel, objective, seed, threads, ..gp::Settings::default() };
-                gp::fit_with(&points, columns.len(), &target, &gp.check()?, monitor).and_then(
-                    |gp| {
-                        let left_out =
-                            left_out(&gp, &points, &target, &twins, objective, seed, monitor)?;
-                        Ok((Expert::Gp(gp, columns), left_out))
-                    },
-                )
-            }
-            Member::Trees => {
-                let folds = folds(&twins, seed);
-                let (inputs, settings) = (columns.len(), trees::Settings::default());
-                let found =
-                    trees::cross_fit(&points, inputs, &target, &folds, &settings, seed, monitor);
-                Ok((Expert::Trees(found.trees), found.left_out))
-            }
-        };
-        monitor.part(done.fetch_add(1, Ordering::Relaxed) + 1, jobs);
-        taught.map_err(|e| named(k, e))
-    })?;
-    go_on(monitor)?;
-    let mut trained = trained.into_iter().collect::<Result<Vec<Taught>>>()?;
-    let score = |set: &[Taught]| set.iter().map(|(expert, _)| expert.score()).sum::<f64>();
-    let sets = trained.chunks(experts.max(1)).map(score).enumerate();
-    let best = sets.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(set, _)| set);
-    let trained: Vec<Taught> = trained.drain(best * experts..(best + 1) * experts).collect();
-    let said = parallel(experts, all, |k| {
-        at_stacking(&trained[k], lesson, &assignment.experts[k], &assignment.stacking)
-    })?;
-    let said = said.into_iter().collect::<Result<Vec<(Vec<f64>, Vec<f64>)>>>()?;
-    let (mean, sd) = said.into_iter().unzip();
-    let predictions = Predictions::new(mean, sd)?;
-    Ok((trained.into_iter().map(|(expert, _)| expert).collect(), predictions))
-}
-
-impl Expert {
-    /// The sum of the log densities of its targets, each left out in turn.
-    fn score(&self) -> f64 {
-        self.gp().map_or(0.0, |(gp, _)| gp.leave_one_out_score())
-    }
-}
-
-/// What an expert that was trained on the rows `own` says about the rows `stacking`, both ascending.
-fn at_stacking(
-    (expert, left_out): &Taught,
-    lesson: &Lesson<'_>,
-    own: &[usize],
-    stacking: &[usize],
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    let new: Vec<usize> =
-        stacking.iter().copied().filter(|row| own.binary_search(row).is_err()).collect();
-    let columns: Vec<usize> = (0..lesson.inputs).collect();
-    let part = pick(lesson.x, lesson.inputs, new.iter().copied(), &columns);
-    let (mean, sd) = expert.predict(&part, lesson.inputs)?;
-    let mut news = mean.into_iter().zip(sd);
-    let each = stacking.iter().map(|row| match own.binary_search(row) {
-        Ok(at) => left_out.get(at).copied(),
-        Err(_) => news.next(),
-    });
-    let each = each.collect::<Option<Vec<(f64, f64)>>>();
-    let each = each.ok_or_else(|| Error::Worker("an expert said nothing about a row".into()))?;
-    Ok(each.into_iter().unzip())
-}
-
-/// Errors about the rows of an expert name the expert.
-fn named(k: usize, error: Error) -> Error {
-    match error {
-        Error::Data(problem) => Error::Data(format!("expert {}: {problem}", k + 1)),
-        other => other,
-    }
-}
-
-/// What the experts say about new rows.
-pub fn predict(
-    experts: &[Expert],
-    x: &[f64],
-    inputs: usize,
-    threads: usize,
-) -> Result<Predictions> {
-    let each = parallel(experts.len(), threads, |k| experts[k].predict(x, inputs))?;
-    let each = each.into_iter().collect::<Result<Vec<_>>>()?;
-    let (mean, sd) = each.into_iter().unzip();
-    Predictions::new(mean, sd)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::infer::Quiet;
-
-    /// Smooth targets ask for one candidate, a corner for the other; what is chosen is
-    /// what training with that kernel alone gives.
-    #[test]
-    fn the_kernel_is_the_one_that_predicts_left_out_rows_better() {
-        let x: Vec<f64> = (0..80).map(|i| f64::from(i) / 13.0 - 3.0).collect();
-        let assignment = Assignment {
-            experts: vec![(0..80).step_by(2).collect(), (1..80).step_by(2).collect()],
-            stacking: vec![0],
-        };
-        let trained = |y: &[f64], kernel: Option<Kernel>| {
-            let settings = Settings { kernel, partition: Partition::Random, ..Settings::default() };
-            let twins: Vec<usize> = (0..80).collect();
-            let lesson = Lesson { x: &x, inputs: 1, y, twins: &twins };
-            train(&lesson, &assignment, &settings, 0, 1, &Quiet).expect("experts").0
-        };
-        let score = |set: &[Expert]| set.iter().map(Expert::score).sum::<f64>();
-        let targets: [fn(&f64) -> f64; 2] = [|x| x.sin(), |x| x.abs()];
-        for (target, better) in targets.into_iter().zip(CANDIDATES) {
-            let y: Vec<f64> = x.iter().map(target).collect();
-            let chosen = trained(&y, None);
-            assert!(chosen.iter().all(|e| e.name() == better.to_string()));
-            for kernel in CANDIDATES {
-                let alone = score(&trained(&y, Some(kernel)));
-                let apart = score(&chosen) - alone;
-                assert!(if kernel == better { apart == 0.0 } else { apart > 0.0 }, "{apart}");
-            }
-        }
-    }
 }

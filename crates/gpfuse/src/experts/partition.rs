@@ -4,6 +4,8 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
+use super::{MOST_EXACT_ROWS, STACKING_ROWS};
+use crate::gp::some_rows;
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
 
@@ -112,7 +114,12 @@ impl Assignment {
         if hold_out.is_some() {
             return Assignment::new(parts, stacking.to_vec());
         }
-        let mut assignment = Assignment { experts: parts, stacking: (0..n).collect() };
+        let mut stacking: Vec<usize> = (0..n).collect();
+        if n > MOST_EXACT_ROWS {
+            stacking = some_rows(n, STACKING_ROWS.min(n), seed);
+            stacking.sort_unstable();
+        }
+        let mut assignment = Assignment { experts: parts, stacking };
         assignment.experts.iter_mut().for_each(|rows| rows.sort_unstable());
         Ok(assignment)
     }

@@ -60,7 +60,7 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
     if let Some(predictions) = data.predictions() {
         settings.experts = predictions.experts();
     } else if data.assignment().is_none() {
-        settings.count_portfolio();
+        settings.count_portfolio(data.len());
     } else if settings.expert.partition == Partition::All {
         // Who says which rows are whose asks for experts with rows of their own.
         settings.expert.partition = Partition::Random;

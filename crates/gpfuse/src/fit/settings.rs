@@ -152,12 +152,12 @@ impl FitSettings {
     }
 
     /// As many experts as the portfolio has, where that is what they are.
-    pub(crate) fn count_portfolio(&mut self) {
+    pub(crate) fn count_portfolio(&mut self, rows: usize) {
         if self.method == Method::Gp {
             (self.experts, self.expert.partition) = (1, Partition::Random);
             self.expert.inputs.clear();
         } else if !self.method.learns_experts() {
-            self.experts = self.expert.portfolio().unwrap_or(self.experts);
+            self.experts = self.expert.portfolio(rows).unwrap_or(self.experts);
         }
     }
 

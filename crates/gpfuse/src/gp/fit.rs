@@ -9,7 +9,7 @@ use super::evidence::Centre;
 use super::explore;
 use super::hyper::Hyper;
 use super::inputs::Inputs;
-use super::posterior::{Gp, check_rows};
+use super::posterior::{Gp, check_exact, check_rows};
 use super::prior::Prior;
 use super::settings::{Checked, Mean};
 use super::starts::some_rows;
@@ -67,6 +67,7 @@ fn search(
     monitor: &dyn Monitor,
 ) -> Result<Gp> {
     let n = check_rows(x, inputs, y)?;
+    check_exact(n)?;
     let scaler = Scaler::fit(Scaling::Standard, x, inputs, y)?;
     let u = scaler.scale_inputs(x);
     let v: Vec<f64> = y.iter().map(|y| scaler.target.apply(*y)).collect();

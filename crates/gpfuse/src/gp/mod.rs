@@ -21,6 +21,7 @@ mod fit;
 mod hyper;
 mod inputs;
 mod modes;
+pub mod nearest;
 mod posterior;
 mod prior;
 mod settings;

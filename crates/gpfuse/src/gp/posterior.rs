@@ -54,11 +54,6 @@ pub(super) fn check_rows(x: &[f64], inputs: usize, y: &[f64]) -> Result<usize> {
     if n == 0 {
         return Err(Error::Data("there are no rows: a GP needs at least one".into()));
     }
-    if n > LARGEST_EXACT_GP {
-        let problem =
-            format!("{n} rows are too many for an exact GP: give at most {LARGEST_EXACT_GP}");
-        return Err(Error::Data(problem));
-    }
     check_shape(x, inputs, n)?;
     match y.iter().position(|v| !v.is_finite()) {
         Some(row) => {
@@ -69,7 +64,18 @@ pub(super) fn check_rows(x: &[f64], inputs: usize, y: &[f64]) -> Result<usize> {
     }
 }
 
-fn check_shape(x: &[f64], inputs: usize, rows: usize) -> Result<()> {
+/// Refuse rows that an exact GP has no room for.
+pub(super) fn check_exact(n: usize) -> Result<()> {
+    if n > LARGEST_EXACT_GP {
+        let problem =
+            format!("{n} rows are too many for an exact GP: give at most {LARGEST_EXACT_GP}");
+        return Err(Error::Data(problem));
+    }
+    Ok(())
+}
+
+/// Refuse inputs that are out of shape or not finite.
+pub(super) fn check_shape(x: &[f64], inputs: usize, rows: usize) -> Result<()> {
     if x.len() != rows * inputs {
         return Err(Error::Shape {
             what: "inputs".into(),
@@ -109,6 +115,7 @@ impl Gp {
         relative: Vec<f64>,
     ) -> Result<Gp> {
         let n = check_rows(x, inputs, y)?;
+        check_exact(n)?;
         hyper.check(inputs)?;
         let scaled = Inputs::new(x, &hyper.ell)?;
         let (level, stride, var) = (Level::detect(), scaled.stride(), hyper.var);

@@ -91,11 +91,21 @@ fn made(fitted: &Fitted) -> String {
         Experts::Trained(all) => {
             let gps = all.iter().filter_map(Expert::gp);
             let rows: Vec<String> = gps.map(|(gp, _)| gp.rows().to_string()).collect();
-            let trees = if rows.len() < all.len() { " and boosted trees" } else { "" };
+            let nearest = all.iter().filter_map(Expert::nearest).count();
+            let trees = if rows.len() + nearest < all.len() { " and boosted trees" } else { "" };
             match fitted.settings.expert.held_out() {
                 Some(_) => format!(
                     " The experts are exact GPs, trained on {} rows of their own.",
                     list(&rows)
+                ),
+                None if nearest > 0 => format!(
+                    " The experts are {} that predict a row from the {} nearest training rows, {} on some of \
+                     the rows{trees}; their weights were learned from what they say about {} that were left \
+                     out.",
+                    count(nearest, "GP"),
+                    gpfuse::gp::nearest::NEIGHBOURS,
+                    count(rows.len(), "exact GP"),
+                    count(fitted.rows.len(), "row")
                 ),
                 None => format!(
                     " The experts are {}{trees}, trained on all rows; their weights were learned from \
