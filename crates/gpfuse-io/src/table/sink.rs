@@ -11,7 +11,7 @@ use crate::atomic::WriteError;
 pub struct TableSink(Sink);
 
 enum Sink {
-    Csv { out: CsvSink, kept: Texts, row: usize },
+    Csv { out: Box<CsvSink>, kept: Texts, row: usize },
     Parquet(Box<ParquetSink>),
 }
 
@@ -26,7 +26,7 @@ impl TableSink {
             None => {
                 let all: Vec<&str> =
                     kept.names.iter().map(String::as_str).chain(names.iter().copied()).collect();
-                Sink::Csv { out: CsvSink::create(path, &all)?, kept, row: 0 }
+                Sink::Csv { out: Box::new(CsvSink::create(path, &all)?), kept, row: 0 }
             }
         }))
     }
