@@ -173,5 +173,5 @@ fn draws_of_the_prior_agree_on_nothing() {
         assert!(unknown.agreed < 0.1 && unknown.words().contains("hardly differ"), "{unknown:?}");
     }
     let constant = of(&fused(&data, Method::Pbhs, GateChoice::Constant));
-    assert!(constant.constant() && constant.words().contains("weights are constant"));
+    assert!(constant.constant && constant.words().contains("weights are constant"));
 }

@@ -102,7 +102,7 @@ fn weighed(fitted: &Fitted, found: &Effects) -> Vec<String> {
         [head].into_iter().chain(names.zip(&found.level).map(row)).collect();
     let mut out = print::table(&rows);
     out.push(String::new());
-    if fitted.inputs().len() > 1 && !found.constant() {
+    if fitted.inputs().len() > 1 && !found.constant {
         let head = ["input".into(), "moves a share by".into()].to_vec();
         let row = |effect: &gpfuse::fit::Effect| {
             vec![format!("`{}`", fitted.inputs()[effect.input]), format!("{:.3}", effect.moves)]

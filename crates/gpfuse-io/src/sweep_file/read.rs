@@ -106,7 +106,7 @@ mod tests {
             ("'a']", "'b']", "line 10: study `t`: `arms` names `b`, which is not there: use a"),
             ("'d']", "\"r\\nge\"]", r"study `t`: `data` names `r\nge`, which is not there: use d"),
             ("basis = 'rff'", "basis = \"r\\tff\"", r"`basis` is `r\tff`: use rff"),
-            ("'pbhs'", "'gp'", "line 7: unknown variant"),
+            ("'pbhs'", "'pb'", "line 7: unknown variant"),
             ("experts = [2]", "expert = [2]", "line 16: unknown field `expert`"),
             ("simulate = {}", "", "line 2: data `d`: give one of"),
             ("simulate = {}", "simulate = { m = 1 }", "line 3: unknown field `m`"),

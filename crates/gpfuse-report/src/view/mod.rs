@@ -115,7 +115,7 @@ fn weights(fitted: &Fitted, out: &mut View, threads: usize) -> Result<()> {
     let data = &fitted.data;
     let inputs: Vec<usize> = (0..fitted.inputs().len()).collect();
     let found = fitted.weight_effects(data, &inputs, LEVEL, threads)?;
-    if let Some(found) = found.as_ref().filter(|found| !found.constant()) {
+    if let Some(found) = found.as_ref().filter(|found| !found.constant) {
         if out.experts.is_none() {
             out.weights = Some(along::weights(fitted, data, found));
         }

@@ -62,6 +62,8 @@ pub struct Effects {
     pub inputs: Vec<Effect>,
     /// For each expert, or for the predictive mean alone, its average over the rows.
     pub level: Vec<Summary>,
+    /// Whether they come out the same at all rows, in each draw.
+    pub constant: bool,
     /// How far they move from row to row, all inputs together: a standard deviation.
     pub spread: f64,
     /// The share of the variance from row to row that the draws agree on.
@@ -87,14 +89,9 @@ pub struct Pair {
 }
 
 impl Effects {
-    /// Whether the weights come out the same at all rows, in all draws.
-    pub fn constant(&self) -> bool {
-        self.inputs.iter().all(|input| input.moves == 0.0) && self.spread == 0.0
-    }
-
     /// What it comes to, in words, where it is of weights.
     pub fn words(&self) -> String {
-        if self.constant() {
+        if self.constant {
             return "the weights are constant: no input changes them".into();
         }
         let known = match self.agreed {

@@ -82,7 +82,7 @@ settings! {
         basis: BasisChoice = BasisChoice::Auto, common(OfBasis);
         /// RFF: number of frequencies.
         frequencies: usize = 30,
-            common(OfBasis).value("M").from(1.0, 1e5).only(Only::Basis(BasisChoice::Rff));
+            rare(OfBasis).value("M").from(1.0, 1e5).only(Only::Basis(BasisChoice::Rff));
         /// RFF: how frequencies are drawn.
         scheme: Scheme = Scheme::Iid, rare(OfBasis).only(Only::Basis(BasisChoice::Rff));
         /// RFF: base frequencies instead of drawn ones, a row for each frequency and a column for

@@ -6,6 +6,9 @@ use crate::data::Data;
 use crate::infer::spread;
 use crate::predict::Summary;
 
+/// The variance of numbers near one that are the same but for rounding is smaller.
+const SAME: f64 = 1e-24;
+
 /// Rows and places for which about `asked` rows are asked for in all.
 pub(super) fn shape(asked: usize, inputs: usize, rows: usize) -> (usize, usize) {
     let inputs = inputs.max(1);
@@ -131,6 +134,7 @@ pub(super) fn effects(
     Ok(Effects {
         inputs: found,
         level: summaries(&average(&values)),
+        constant: whole.each < SAME,
         spread: common.sqrt(),
         agreed: if whole.each > 0.0 { (common / whole.each).min(1.0) } else { 1.0 },
         rows: rows.len(),
@@ -148,7 +152,7 @@ mod tests {
     /// 200 rows of three inputs, the last of which has two values.
     fn rows() -> Data {
         let at = |i: u32, k: f64| (k * f64::from(i)).sin();
-        let row = |i: u32| [at(i, 1.3), 3.0 * at(i, 2.1), f64::from(u8::from(i.is_multiple_of(4)))];
+        let row = |i: u32| [at(i, 1.3), 3.0 * at(i, 2.4), f64::from(u8::from(i.is_multiple_of(4)))];
         Data::new((0..200).flat_map(row).collect(), 3).unwrap()
     }
 
@@ -176,7 +180,7 @@ mod tests {
         let order: Vec<usize> = found.inputs.iter().map(|e| e.input).collect();
         assert_eq!(order, [1, 2, 0]);
         assert!((found.inputs[1].moves - 3f64.sqrt()).abs() < 1e-12, "{:?}", found.inputs[1]);
-        assert_eq!(found.inputs[2].moves, 0.0);
+        assert!(found.inputs[2].moves < 1e-12, "{:?}", found.inputs[2]);
         assert!((found.agreed - 1.0).abs() < 1e-12);
         // The partial dependence of a sum is its part, but for a constant.
         let curve = &found.inputs[1].curves[0];
@@ -185,17 +189,18 @@ mod tests {
         assert!((curve[0].high - curve[0].low).abs() < 1e-12);
     }
 
-    /// What two inputs do together is in the total effect of both and in the curve of neither.
+    /// What two inputs do together is in the total effect of both and in the curve of neither, as nearly half of the
+    /// rows have a positive input 1.
     #[test]
     fn interactions_count() {
-        let found = found(|x, _| x[1].signum() * (x[0] - 0.0));
+        let found = found(|x, _| x[1].signum() * x[0]);
         let first = found.inputs.iter().find(|e| e.input == 0).unwrap();
         let second = found.inputs.iter().find(|e| e.input == 1).unwrap();
         assert!((first.moves - 0.71).abs() < 0.05 && (second.moves - 0.71).abs() < 0.08);
         let of = |e: &Effect| e.curves[0].iter().map(|s| s.mean).collect::<Vec<f64>>();
         let range =
             |v: Vec<f64>| v.iter().fold(f64::MIN, |a, b| a.max(*b)) - v[0].min(v[v.len() - 1]);
-        assert!(range(of(first)) < 0.5, "{:?}", of(first));
+        assert!(range(of(first)) < 0.2, "{:?}", of(first));
     }
 
     /// Slopes that are nothing but noise move nothing that draws agree on.
