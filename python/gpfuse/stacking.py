@@ -105,7 +105,7 @@ class Stacking(Fused, Sampled):
         if not self.model_.needs_predictions:
             refuse_own(mean, std)
             return {}
-        return self._said(X, self._new_rows(X), mean, std, self.model_.experts).for_engine()
+        return self._said(X, self._new_rows(X), mean, std, self.model_.given_experts).for_engine()
 
     def predict_dist(
         self, X: Any, *, rao_blackwell: bool = False, mean: Any = None, std: Any = None

@@ -8,6 +8,7 @@ mod sweep;
 use std::path::PathBuf;
 
 use clap::{Arg, Args, Parser, Subcommand};
+use gpfuse::Method;
 use gpfuse::kernel::Kernel;
 use gpfuse::math::simd::Level;
 use options::{KERNELS, Names, named};
@@ -217,15 +218,20 @@ impl FitArgs {
             // Its weights have functions of their own number.
             "assign" | "density" | "functions" => arg.hide(true),
             "method" => arg
-                .value_parser(Names::new(["bhs", "pbhs"]))
-                .help("Method: bhs, pbhs [default: pbhs]")
-                .long_help("Method. [default: pbhs] [possible values: bhs, pbhs]"),
+                .value_parser(Names::new(fusing()))
+                .help("Method: pbhs, bhs, or a classical rule such as stacking or rbcm [default: pbhs]")
+                .long_help(format!("Method. [default: pbhs] [possible values: {}]", fusing().join(", "))),
             name => {
                 let made = MAKE_EXPERTS.contains(&name);
                 arg.hide(made)
             }
         }
     }
+}
+
+/// The methods that fuse experts that are there.
+fn fusing() -> Vec<&'static str> {
+    Method::ALL.into_iter().filter(|method| method.fuses()).map(Method::name).collect()
 }
 
 /// The settings that say how experts are made.

@@ -92,11 +92,20 @@ pub(crate) fn bar(bars: &MultiProgress, total: usize, template: &str) -> Progres
 /// Do something that may take a while, and say so on a terminal.
 pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let bars = MultiProgress::new();
-    let line =
-        std::io::stderr().is_terminal().then(|| bar(&bars, 0, &format!("{{spinner}} {what}")));
+    let line = std::io::stderr()
+        .is_terminal()
+        .then(|| bar(&bars, 0, &format!("{{spinner}} {what}, {{elapsed}} so far")));
     let done = work();
     line.iter().for_each(ProgressBar::finish_and_clear);
     done
+}
+
+/// On a terminal, a bar for so many of something.
+pub(crate) fn counting(total: usize, what: &str) -> Option<ProgressBar> {
+    let line = format!(
+        "{{spinner}} [{{bar:16}}] {{pos}}/{{len}} {what}, {{elapsed}} so far, {{eta}} left"
+    );
+    std::io::stderr().is_terminal().then(|| bar(&MultiProgress::new(), total, &line))
 }
 
 /// Progress bars on a terminal, and the cancel flag.
@@ -142,9 +151,10 @@ impl<'a> Bars<'a> {
     }
 
     /// Show where the whole run is.
-    fn show(&self, whole: &Whole) {
+    fn show(&self, whole: &mut Whole) {
         let line = self.line.get_or_init(|| {
-            bar(&self.all, STEPS, &format!("{{spinner}} {} [{{bar:16}}] {{msg}}", self.title))
+            let line = "[{bar:16}] {elapsed} so far, {msg}";
+            bar(&self.all, STEPS, &format!("{{spinner}} {} {line}", self.title))
         });
         let (position, words) = whole.at(self.now());
         line.set_position(position);
@@ -181,7 +191,7 @@ impl Monitor for Bars<'_> {
         if self.visible {
             let mut whole = self.whole();
             whole.begin(phase, self.now());
-            self.show(&whole);
+            self.show(&mut whole);
         }
     }
 
@@ -189,7 +199,7 @@ impl Monitor for Bars<'_> {
         if self.visible {
             let mut whole = self.whole();
             whole.part(done, total);
-            self.show(&whole);
+            self.show(&mut whole);
         }
     }
 
@@ -234,7 +244,7 @@ impl Monitor for Bars<'_> {
         let own = {
             let mut whole = self.whole();
             whole.pace.hear(p.chain, p.done, p.total, p.warming_up, self.now());
-            self.show(&whole);
+            self.show(&mut whole);
             whole.pace.chain(p.chain)
         };
         let left = own.map_or("? left".into(), |s| brief(s) + " left");

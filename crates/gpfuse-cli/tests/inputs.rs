@@ -13,6 +13,9 @@ const TINY: &str = "--warmup 10 --draws 6 --chains 2 --max-depth 3 --candidates 
 
 const METHODS: [&str; 7] = ["het", "mogpe", "pogpe", "bhs", "pbhs", "pbhs --plain", "gp"];
 
+/// Rules with constant weights, and such that make one density of all experts.
+const RULES: [&str; 3] = ["stacking", "rbcm", "barycentre"];
+
 /// Everything that can be asked of a model file.
 fn asked(place: &Place, model: &str, table: &str, inputs: usize) {
     let inspected = place.done(&format!("inspect {model}.nc --json")).json();
@@ -33,8 +36,9 @@ fn asked(place: &Place, model: &str, table: &str, inputs: usize) {
 fn every_method(inputs: usize) {
     let place = Place::empty();
     place.done(&format!("simulate --n {ROWS} --inputs {inputs} --out d.csv"));
-    for method in METHODS {
-        let basis = if inputs > 2 || method == "gp" { "" } else { "--size 4" };
+    for method in METHODS.into_iter().chain(RULES) {
+        let alone = inputs > 2 || RULES.contains(&method) || method == "gp";
+        let basis = if alone { "" } else { "--size 4" };
         place.done(&format!("fit d.csv --target y --method {method} {TINY} {basis} --out m.nc"));
         asked(&place, "m", "d.csv", inputs);
     }
@@ -45,7 +49,7 @@ fn every_method(inputs: usize) {
     lines[0] += ",mean_a,sd_a,mean_b,sd_b";
     lines[1..].iter_mut().for_each(|line| *line += ",0.1,1,-0.2,0.5");
     place.write("s.csv", lines.join("\n"));
-    for method in ["bhs", "pbhs"] {
+    for method in ["bhs", "pbhs", "stacking", "rbcm"] {
         place.done(&format!("stack s.csv --target y --method {method} {TINY} --out m.nc"));
         asked(&place, "m", "s.csv", inputs);
     }

@@ -341,7 +341,8 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
     let draws = draws::read(tree, &model)?;
     let target = group.text("target")?.to_string();
     let (experts, rows) = experts::read(tree, &group, model.learned(), inputs.len(), &target)?;
-    let said = experts::read_said(&group, model.experts(), rows.len())?.map(Arc::new);
+    let given = experts.count().unwrap_or(0);
+    let said = experts::read_said(&group, given, rows.len())?.map(Arc::new);
     let data = Arc::new(rows::read(tree, inputs, &target)?);
     if data.len() != rows.len() {
         return Err("its training rows do not fit their numbers".into());

@@ -144,7 +144,7 @@ impl Model {
         let (x, found) = matrix(x);
         error::same_inputs(self.fitted.inputs().len(), found)?;
         let data = Data::new(x, found).map_err(error::of)?;
-        let names = self.needs_predictions().then(|| self.fitted.expert_names());
+        let names = self.needs_predictions().then(|| self.fitted.given_names());
         with_experts(data, predictions(mean, sd)?, names)
     }
 }
@@ -247,10 +247,16 @@ impl Model {
         self.fitted.target().into()
     }
 
-    /// The names of the experts.
+    /// The names of the experts that have weights.
     #[getter]
     fn experts(&self) -> Vec<String> {
         self.fitted.expert_names()
+    }
+
+    /// The names of all experts.
+    #[getter]
+    fn given_experts(&self) -> Vec<String> {
+        self.fitted.given_names()
     }
 
     /// Whether the experts were made elsewhere, so that their predictions are needed.

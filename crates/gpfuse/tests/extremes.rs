@@ -227,7 +227,7 @@ fn learned_experts_of_any_size_never_make_nan() {
 fn hyperparameters_far_out_never_make_nan() {
     let mut seed = 0;
     for basis in bases() {
-        for method in Method::ALL {
+        for method in Method::SAMPLED {
             let model = model(method, 2, &basis, false);
             for kind in [Kind::Var, Kind::Ell, Kind::Theta] {
                 for value in [-1e4, -800.0, -40.0, 40.0, 350.0, 800.0, 1e4, 1e160] {

@@ -5,6 +5,7 @@ use gpfuse::metrics::{LEVELS, Scores};
 use super::{Outcome, Query, judged, threads};
 use crate::args::EvaluateArgs;
 use crate::print;
+use crate::progress::during;
 
 pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     let threads = threads(args.threads)?;
@@ -14,7 +15,7 @@ pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     if args.rao_blackwell {
         prediction = prediction.rao_blackwell()?;
     }
-    let scores = prediction.evaluate()?;
+    let scores = during("scoring", || prediction.evaluate())?;
     print::warn(print::rendered(&fitted.diagnostics.warnings));
     if args.json {
         print::json(&json(&scores, fitted.diagnostics.passed()))?;

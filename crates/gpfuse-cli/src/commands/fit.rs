@@ -23,8 +23,9 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     training.tell();
     let settings = settled(given, training.data.inputs(), Methods::One)?;
     if let Some(path) = args.assign.as_deref() {
-        if !settings.method.stacks() {
-            bail!("setting `assign`: is for bhs and pbhs: `{}` has no such rows", settings.method);
+        if !settings.method.fuses() {
+            let method = settings.method;
+            bail!("setting `assign`: is for bhs, pbhs and rules: `{method}` has no such rows");
         }
         let assignment = assignment(path, settings.experts)?;
         training.data = training.data.with_assignment(assignment);
@@ -134,7 +135,7 @@ fn report(fitted: &Fitted, out: &Path, n: usize, seconds: f64, json: bool) -> an
     let mut lines = vec![format!(
         "{} with {} on {n} rows{}, {}: {seconds:.1} s",
         fitted.settings.method,
-        print::count(fitted.model.experts(), "expert"),
+        print::count(fitted.experts.count().unwrap_or(fitted.model.experts()), "expert"),
         stacking(fitted, n),
         print::count(fitted.inputs().len(), "input"),
     )];

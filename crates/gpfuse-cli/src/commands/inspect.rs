@@ -13,12 +13,17 @@ use gpfuse_io::model_file;
 use super::{Outcome, judged, threads};
 use crate::args::InspectArgs;
 use crate::print;
+use crate::progress::during;
 
 pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
-    let fitted = &model_file::load(&args.model)?;
+    let threads = threads(None)?;
+    let (fitted, weights) = &during("looking at the model", || -> anyhow::Result<_> {
+        let fitted = model_file::load(&args.model)?;
+        let inputs: Vec<usize> = (0..fitted.inputs().len()).collect();
+        let weights = fitted.weight_effects(&fitted.data, &inputs, 0.9, threads)?;
+        Ok((fitted, weights))
+    })?;
     print::warn(print::rendered(&fitted.diagnostics.warnings));
-    let inputs: Vec<usize> = (0..fitted.inputs().len()).collect();
-    let weights = fitted.weight_effects(&fitted.data, &inputs, 0.9, threads(None)?)?;
     if args.json {
         print::json(&serde_json::json!({
             "inputs": fitted.inputs(),
@@ -28,7 +33,7 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
             "basis": fitted.model.basis(),
             "chosen": fitted.chosen,
             "worth": fitted.worth,
-            "weights": weights.map(|found| weights_json(fitted, &found)),
+            "weights": weights.as_ref().map(|found| weights_json(fitted, found)),
             "resolution": fitted.resolution,
             "diagnostics": print::diagnostics_json(&fitted.diagnostics),
         }))?;
@@ -57,16 +62,14 @@ fn describe(fitted: &Fitted, weights: Option<&Effects>) -> anyhow::Result<Vec<St
     let mut out = vec![format!(
         "{} with {}: `{}` from {}",
         settings.method,
-        print::count(fitted.model.experts(), "expert"),
+        print::count(fitted.experts.count().unwrap_or(fitted.model.experts()), "expert"),
         fitted.target(),
         fitted.inputs().iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
     )];
-    if fitted.model.dim() == 0 {
-        out.extend([
-            format!("seed {}; exact, nothing was sampled", settings.sampler.seed),
-            String::new(),
-        ]);
+    if !settings.method.is_sampled() {
+        out.extend([format!("seed {}; nothing was sampled", settings.sampler.seed), String::new()]);
         out.extend(experts(fitted));
+        out.extend(weights.iter().flat_map(|found| weighed(fitted, found)));
         return Ok(out);
     }
     out.push(basis(&fitted.model));
@@ -177,10 +180,10 @@ fn experts(fitted: &Fitted) -> Vec<String> {
                     ell.collect::<Vec<_>>().join(", ")
                 )
             };
-            fitted.expert_names().into_iter().zip(experts.iter()).map(each).collect()
+            fitted.given_names().into_iter().zip(experts.iter()).map(each).collect()
         }
     };
-    if fitted.model.dim() > 0 {
+    if fitted.settings.method.fuses() {
         out.push(format!("weights learned from {}", print::count(fitted.rows.len(), "row")));
     }
     out.push(String::new());

@@ -25,6 +25,7 @@ use gpfuse_io::model_file;
 use gpfuse_io::table::{Table, Texts, model_columns};
 
 use crate::args::Command;
+use crate::progress::during;
 
 /// How a command ended, as its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,10 +85,13 @@ impl Query {
         with_target: bool,
         keep: &[&str],
     ) -> anyhow::Result<Query> {
-        let fitted = model_file::load(model)?;
-        let wanted = model_columns(&fitted, with_target);
-        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        let (table, kept) = Table::read_keeping(data, Some(&wanted), keep)?;
+        let (fitted, table, kept) = during("reading", || -> anyhow::Result<_> {
+            let fitted = model_file::load(model)?;
+            let wanted = model_columns(&fitted, with_target);
+            let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+            let (table, kept) = Table::read_keeping(data, Some(&wanted), keep)?;
+            Ok((fitted, table, kept))
+        })?;
         let data = table.data_for(&fitted)?;
         if let Some(warning) = fitted.warn_outside(&data) {
             let words = warning.render(Style::CommandLine);

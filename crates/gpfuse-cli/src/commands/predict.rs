@@ -1,5 +1,6 @@
 //! `gpfuse predict`: the predictive density at new rows, as a table.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anyhow::bail;
@@ -10,6 +11,7 @@ use gpfuse_io::table::TableSink;
 
 use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
 use crate::args::PredictArgs;
+use crate::progress::counting;
 
 /// The largest number of samples of a row.
 const LARGEST_SAMPLE: usize = 100_000;
@@ -47,7 +49,7 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     }
     let labels = match (&fitted.experts, args.experts) {
         (_, false) => Vec::new(),
-        (Experts::Named(names), _) => names.clone(),
+        (Experts::Named(_), _) => fitted.expert_names(),
         _ => fitted.expert_names().iter().map(|k| format!("expert_{k}")).collect(),
     };
     let names = column_names(args, fitted.inputs(), &labels);
@@ -59,6 +61,9 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut sink = TableSink::create(args.out.as_deref(), kept, &names)?;
     let mut line = Vec::with_capacity(names.len());
+    // Rows that go to a terminal are what there is to see.
+    let seen = args.out.is_none() && std::io::stdout().is_terminal();
+    let bar = (!seen).then(|| counting(data.len(), "rows")).flatten();
     for chunk in prediction.chunks() {
         let experts = if args.experts { chunk.weights(WEIGHT_LEVEL)? } else { Vec::new() };
         let summaries = chunk.each(|row, density| summary(args, row, density, y))?;
@@ -69,8 +74,10 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
             experts.get(i).into_iter().flatten().for_each(|e| line.extend(expert(e)));
             sink.row(&line)?;
         }
+        bar.iter().for_each(|bar| bar.set_position(chunk.rows().end as u64));
     }
     sink.finish()?;
+    bar.iter().for_each(|bar| bar.finish_and_clear());
     Ok(Outcome::Done)
 }
 

@@ -16,6 +16,7 @@ use gpfuse_report::view::{View, calibration, view};
 use super::{Outcome, Query, refuse_same, refuse_unwritable, threads};
 use crate::args::ReportArgs;
 use crate::print;
+use crate::progress::during;
 
 pub(super) fn run(args: &ReportArgs) -> anyhow::Result<Outcome> {
     let started = Instant::now();
@@ -125,7 +126,7 @@ fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
             let Query { fitted, data, .. } = Query::read(path, data, true)?;
             (fitted, Some(data))
         }
-        None => (model_file::load(path)?, None),
+        None => (during("reading", || model_file::load(path))?, None),
     };
     let out = args.out.clone().unwrap_or_else(|| beside(path));
     refuse_same(path, &out)?;
@@ -133,15 +134,16 @@ fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
         refuse_same(data, &out)?;
     }
     refuse_unwritable(&out)?;
-    let shown = view(&fitted, data.as_ref(), threads)?;
     let evaluate = |data: &Data| fitted.predict(data)?.on_threads(threads).evaluate();
-    let scores = data.as_ref().map(evaluate).transpose()?;
-    let scored = args.data.as_deref().zip(scores.as_ref());
-    let experts = match &data {
-        Some(data) => fitted.evaluate_experts(data, threads)?,
-        None => Vec::new(),
-    };
-    let experts = &experts;
+    let (shown, scores, experts) = during("looking at the model", || -> anyhow::Result<_> {
+        let experts = data.as_ref().map(|data| fitted.evaluate_experts(data, threads));
+        Ok((
+            view(&fitted, data.as_ref(), threads)?,
+            data.as_ref().map(evaluate).transpose()?,
+            experts.transpose()?.unwrap_or_default(),
+        ))
+    })?;
+    let (scored, experts) = (args.data.as_deref().zip(scores.as_ref()), &experts);
     let page = model::page(&model::Model { path, fitted: &fitted, view: &shown, scored, experts });
     Ok((page, out, args.figures.clone()))
 }

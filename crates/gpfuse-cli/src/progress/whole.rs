@@ -25,6 +25,8 @@ pub(super) struct Whole {
     /// When the first chains began.
     drawing: Option<f64>,
     chains: usize,
+    /// The farthest that the bar was: it does not go back where an expectation was wrong.
+    reached: u64,
     pub(super) pace: Pace,
 }
 
@@ -38,6 +40,7 @@ impl Whole {
             expected: None,
             drawing: None,
             chains,
+            reached: 0,
             pace,
         }
     }
@@ -75,7 +78,7 @@ impl Whole {
     }
 
     /// The position of the bar, and what stands beside it.
-    pub(super) fn at(&self, now: f64) -> (u64, String) {
+    pub(super) fn at(&mut self, now: f64) -> (u64, String) {
         let Some(phase) = self.phase else { return (0, String::new()) };
         let of_phase = self.of_phase(now);
         // Chains that come after this phase.
@@ -90,9 +93,8 @@ impl Whole {
             words += &format!(" {done}/{total}");
         }
         let before = matches!(phase, Phase::Pilot | Phase::Experts | Phase::Trying(_));
-        match left {
-            Some(left) => words += &format!(", {} left", brief(left)),
-            None => words += &format!(", {} so far", brief((now - self.begun).floor())),
+        if let Some(left) = left {
+            words += &format!(", {} left", brief(left));
         }
         if before {
             words += ", then chains";
@@ -108,7 +110,8 @@ impl Whole {
             _ if before => 0.0,
             _ => BEFORE,
         };
-        ((share * STEPS as f64) as u64, words)
+        self.reached = self.reached.max((share * STEPS as f64) as u64);
+        (self.reached, words)
     }
 }
 
@@ -124,7 +127,7 @@ mod tests {
         assert_eq!(whole.at(0.0), (0, String::new()));
         whole.begin(Phase::Experts, 0.0);
         whole.part(0, 4);
-        assert_eq!(whole.at(3.5), (0, "experts 0/4, 3s so far, then chains".into()));
+        assert_eq!(whole.at(3.5), (0, "experts 0/4, then chains".into()));
         whole.part(2, 4);
         assert_eq!(whole.at(10.0), (100, "experts 2/4, 10s left, then chains".into()));
         assert!(whole.expect(60.0) && !whole.expect(60.0));
@@ -137,6 +140,8 @@ mod tests {
         whole.begin(Phase::Starts, 40.0);
         whole.part(1, 2);
         assert_eq!(whole.at(41.0).1, "starting points 1/2, 61s left");
+        // What is left has grown, and the bar stays where it is.
+        assert_eq!(whole.at(41.0).0, 409);
         whole.begin(Phase::Chains, 42.0);
         assert_eq!(whole.at(42.0).1, "chains, 60s left");
         whole.pace.hear(0, 1, 20, true, 43.0);
@@ -144,8 +149,8 @@ mod tests {
         // The other chain has not begun.
         assert_eq!(whole.at(53.0).1, "chains, 29s left");
         whole.begin(Phase::Judging, 70.0);
-        assert_eq!(whole.at(72.0), (970, "judging the chains, 2s so far".into()));
-        let longest = "judging the chains, 99m so far";
-        assert!("- mogpe [================] ".len() + longest.len() <= 80);
+        assert_eq!(whole.at(72.0), (970, "judging the chains".into()));
+        let longest = "experts 10/16, 99m left, then chains";
+        assert!("- training [================] 99m so far, ".len() + longest.len() <= 80);
     }
 }

@@ -29,9 +29,9 @@ type Dim = (&'static str, usize);
 
 /// What the group `gpfuse` holds about given experts.
 pub(super) fn write(fitted: &Fitted, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
-    if !matches!(fitted.experts, Experts::Learned) {
+    if let Some(experts) = fitted.experts.count() {
         let rows: Vec<i64> = fitted.rows.iter().map(|row| *row as i64).collect();
-        dims.extend([("expert", fitted.model.experts()), ("stacking", rows.len())]);
+        dims.extend([("expert", experts), ("stacking", rows.len())]);
         vars.push(var("stacking_row", &["stacking"], Data::I64(rows)));
     }
     if let Some(said) = &fitted.said {

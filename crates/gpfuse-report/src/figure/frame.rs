@@ -1,5 +1,7 @@
 //! A plot: two axes with numbers and labels, and curves, bands and legends in their place.
 
+use gpfuse::infer::spread;
+
 use super::Band;
 use super::axis::{Axis, Tick, short};
 use super::colour::{Colour, FAINT, INK, Look};
@@ -16,6 +18,9 @@ pub(super) struct Frame {
 
 /// The most strips of a plot that say the values above them.
 const STRIPS: usize = 40;
+
+/// The most rows of data that are dots: more tell the eye nothing, and make a page heavy.
+const MOST_DOTS: usize = 2000;
 
 impl Frame {
     /// Where a point stands, at the nearest edge if it lies outside.
@@ -147,11 +152,16 @@ impl Frame {
         colour: Colour,
         opacity: f64,
     ) {
-        let shown = data.iter().filter(|d| self.holds(d)).map(|d| self.at(d.0, d.1)).collect();
-        scene.mark(Mark::Dot, &format!("{} rows of data", data.len()), |scene| {
-            scene.dots(shown, radius, colour, opacity);
-        });
+        let some = spread(data.len(), MOST_DOTS).into_iter().map(|i| data[i]);
+        let shown = some.filter(|d| self.holds(d)).map(|d| self.at(d.0, d.1)).collect();
+        let title = format!("{} rows of data{}", data.len(), drawn(data.len()));
+        scene.mark(Mark::Dot, &title, |scene| scene.dots(shown, radius, colour, opacity));
     }
+}
+
+/// How many of some rows are dots, where not all are.
+pub(super) fn drawn(rows: usize) -> String {
+    if rows > MOST_DOTS { format!(", of which {MOST_DOTS} are drawn") } else { String::new() }
 }
 
 /// The least and the largest of two lists, in words.

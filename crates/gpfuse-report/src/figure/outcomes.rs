@@ -3,9 +3,10 @@
 use super::axis::{Axis, short};
 use super::calibration::{TWO_SIDED, covered, stray};
 use super::colour::{GREY, INK, Look};
-use super::frame::{Frame, Key, entries, legend};
+use super::frame::{Frame, Key, drawn, entries, legend};
 use super::scene::{EDGE, Mark, WIDTH};
 use super::{Band, Scene};
+use crate::page::number::count;
 
 /// Targets and what was predicted of them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,10 +64,7 @@ impl Outcomes {
     }
 
     fn rows(&self) -> String {
-        match self.observed.len() {
-            1 => "1 row".into(),
-            n => format!("{n} rows"),
-        }
+        count(self.observed.len(), "row")
     }
 }
 
@@ -129,7 +127,8 @@ pub fn observed(plot: &Outcomes) -> Scene {
     legend(&mut scene, from, WIDTH - EDGE, &entries(Key::Band, names.iter()));
     frame.bands(&mut scene, &x, &[mean], "95 % interval");
     frame.foot(&mut scene, &predicted);
-    scene.closed(TOP + PLOT + 66.0, &format!("{}; dashed: predicted as observed", plot.rows()))
+    let rows = plot.rows() + &drawn(plot.observed.len());
+    scene.closed(TOP + PLOT + 66.0, &format!("{rows}; dashed: predicted as observed"))
 }
 
 /// Draw, by the level of the prediction, the coverage of central intervals at the left and the mean PIT at the
@@ -214,15 +213,19 @@ pub fn levels(plot: &Outcomes) -> Option<Scene> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure::svg;
 
-    #[test]
-    fn groups_hold_all_rows_in_the_order_of_the_predictions() {
-        let rows = |n: u32| Outcomes {
+    fn rows(n: u32) -> Outcomes {
+        Outcomes {
             observed: (0..n).map(|i| 2.0 * f64::from(i)).collect(),
             mean: (0..n).map(|i| f64::from(i * 7 % n)).collect(),
             pit: vec![0.5; n as usize],
             ..Outcomes::default()
-        };
+        }
+    }
+
+    #[test]
+    fn groups_hold_all_rows_in_the_order_of_the_predictions() {
         for (n, count) in [(0, 0), (1, 1), (79, 1), (80, 2), (163, 4), (900, 8)] {
             let groups = rows(n).groups();
             assert_eq!(groups.len(), count, "{n}");
@@ -230,5 +233,13 @@ mod tests {
             assert!(groups.windows(2).all(|w| w[0].at < w[1].at));
             assert_eq!(levels(&rows(n)).is_some(), count > 1);
         }
+    }
+
+    /// A page is hardly heavier with more rows than are drawn.
+    #[test]
+    fn not_all_of_many_rows_are_drawn() {
+        let [few, many] = [2000, 20_000].map(|n| svg(&observed(&rows(n))));
+        assert!(many.len() < few.len() + few.len() / 5, "{} and {}", few.len(), many.len());
+        assert!(many.contains("20000 rows, of which 2000 are drawn") && !few.contains("drawn"));
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn words(method: Method) -> &'static str {
         Method::Pogpe => "PoGPE",
         Method::Het => "het. GP",
         Method::Gp => "GP",
+        rule => rule.name(),
     }
 }
 

@@ -63,11 +63,21 @@ impl Rule {
             Rule::BestExpert => Some(constant::best(&set.log_scores())),
             Rule::Poe | Rule::GpoeEntropy | Rule::GpoeSoftmax | Rule::Bcm | Rule::Rbcm => None,
         };
-        Ok(Learned { rule: self, experts, prior: set.prior(), log_weights })
+        Ok(Learned { log_weights, ..self.with_prior(experts, set.prior()) })
+    }
+
+    /// A rule that learns no weights.
+    pub(crate) fn with_prior(self, experts: usize, prior: Prior) -> Learned {
+        Learned { rule: self, experts, prior, log_weights: None }
     }
 }
 
 impl Learned {
+    /// The logarithms of the constant weights.
+    pub(crate) fn log_weights(&self) -> Option<&[f64]> {
+        self.log_weights.as_deref()
+    }
+
     /// The rule.
     pub fn rule(&self) -> Rule {
         self.rule

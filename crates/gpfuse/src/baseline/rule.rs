@@ -58,4 +58,18 @@ impl Rule {
     pub fn needs_evidence(self) -> bool {
         self == Rule::Bma
     }
+
+    /// Whether it makes one normal density of all experts, and not a mixture of them.
+    pub fn makes_one(self) -> bool {
+        matches!(
+            self,
+            Rule::Poe
+                | Rule::GpoeUniform
+                | Rule::GpoeEntropy
+                | Rule::GpoeSoftmax
+                | Rule::Bcm
+                | Rule::Rbcm
+                | Rule::Barycentre
+        )
+    }
 }

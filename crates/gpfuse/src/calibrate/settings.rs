@@ -91,8 +91,8 @@ impl Settings {
             ..experts::Settings::default()
         };
         self.fit.gate = GateChoice::Auto;
-        if self.fit.method == crate::Method::Gp {
-            let problem = "nothing of gp is sampled: use another method";
+        if !self.fit.method.is_sampled() {
+            let problem = format!("nothing of {} is sampled: use another method", self.fit.method);
             return Err(Error::setting("method", problem));
         }
         within("n", self.rows, 1, 10_000)?;

@@ -53,6 +53,16 @@ impl Contestant {
         }
     }
 
+    /// The flags of `gpfuse fit` that fit it alone.
+    pub fn flags(self) -> String {
+        match self {
+            Contestant::Method(method) => format!("--method {method}"),
+            Contestant::PlainPbhs => "--method pbhs --plain".into(),
+            Contestant::Rule(rule) => format!("--method {rule}"),
+            Contestant::SingleGp => "--method gp".into(),
+        }
+    }
+
     /// Whether it fuses the experts that are trained once for all.
     pub fn needs_experts(self) -> bool {
         match self {

@@ -57,7 +57,7 @@ impl Setup {
         let nuts = sampler.sampler == Sampler::Nuts;
         let deeper = (sampler.max_depth + 2).min(DEEPEST);
         Setup {
-            sampled: model.dim() > 0,
+            sampled: true,
             warmup: sampler.warmup,
             chains: sampler.chains,
             accept: draws.aim().unwrap_or(sampler.acceptance()),
@@ -70,6 +70,11 @@ impl Setup {
                 Basis::Eigen(_) => model.common().map(|_| "functions"),
             },
         }
+    }
+
+    /// The same of a model that was sampled or not.
+    pub(crate) fn about(self, sampled: bool) -> Setup {
+        Setup { sampled, ..self }
     }
 
     /// A mean acceptance above the one that was aimed at, if there is one worth trying.

@@ -17,7 +17,7 @@ pub use twins::twins;
 use crate::gp::Objective;
 use crate::kernel::Kernel;
 use crate::settings::Group::Experts;
-use crate::settings::{Bounds, Form, Message, Only, STACKED, TRAINED, common, rare, settings};
+use crate::settings::{Bounds, Form, Message, Only, common, rare, settings};
 use crate::{Error, Result};
 
 /// The kernels among which the data choose: smooth functions, and rougher ones.
@@ -45,7 +45,7 @@ settings! {
         /// stretches along an input (contiguous, see `along`), or the same rows with other kernels
         /// (kernels) or inputs (inputs, see `expert_inputs`).
         partition: Partition = Partition::All,
-            rare(Experts).only(Only::Methods(STACKED)).unless_given("all; random if `experts` is given");
+            rare(Experts).only(Only::Fusing).unless_given("all; random if `experts` is given");
         /// Input that contiguous stretches follow; for the program, giving it asks for them.
         along: usize = 0,
             rare(Experts).value("COLUMN").form(Form::Input).unless_given("the first")
@@ -55,22 +55,22 @@ settings! {
         /// among the experts it is 0.2.
         hold_out: Option<f64> = None,
             common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
-                .only(Only::Methods(STACKED))
+                .only(Only::Fusing)
                 .unless_given("none");
         /// Kernel of gp, and of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.
         kernel: Option<Kernel> = None,
-            rare(Experts).named("expert_kernel").only(Only::Methods(TRAINED)).unless_given(
+            rare(Experts).named("expert_kernel").only(Only::Trained).unless_given(
                 "all four for a portfolio; else of rbf and matern52, the one under which they predict \
                  their own rows better, each left out in turn");
         /// How these experts find their hyperparameters: map (weak priors) or marginal-likelihood
         /// (as in the paper).
         objective: Objective = Objective::Map,
-            rare(Experts).named("expert_objective").only(Only::Methods(TRAINED));
+            rare(Experts).named("expert_objective").only(Only::Trained);
         /// Inputs of one expert, for each expert. For the program, names separated by commas, once for
         /// each expert, which ask for experts that differ in them.
         inputs: Vec<Vec<usize>> = Vec::new(),
             rare(Experts).named("expert_inputs").value("COLUMNS").unless_given("all")
-                .only(Only::Methods(STACKED));
+                .only(Only::Fusing);
     }
 }
 

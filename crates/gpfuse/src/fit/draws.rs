@@ -8,7 +8,6 @@ use rand_distr::{Distribution, StandardNormal};
 use super::CheckedFit;
 use crate::basis::Basis;
 use crate::diagnose::{Patience, diagnose};
-use crate::infer::map::Point;
 use crate::infer::{Draws, Laplace, Monitor, Sampler, Start, sample_while};
 use crate::model::coordinates::{Coordinates, Piloted};
 use crate::model::{Collapsed, Posterior, Starter};
@@ -31,10 +30,6 @@ pub(super) fn draws_in(
     monitor: &dyn Monitor,
 ) -> Result<Draws> {
     let model = posterior.model();
-    if model.dim() == 0 {
-        // One GP has no weights: there is one point of nothing.
-        return Ok(Draws::single(Point { q: Vec::new(), logp: 0.0 }));
-    }
     if let Some(coordinates) = coordinates {
         return piloted(posterior, coordinates, settings, monitor);
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::worth::Worth;
-use super::{ExpertChoice, FitSettings, Prediction, stacking};
+use super::{ExpertChoice, FitSettings, Prediction, rules, stacking};
 use crate::data::{Data, Predictions};
 use crate::diagnose::{Diagnostics, log_likelihoods};
 use crate::experts::Expert;
@@ -62,6 +62,15 @@ pub enum Experts {
 }
 
 impl Experts {
+    /// How many there are, where they are given.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Experts::Learned => None,
+            Experts::Trained(experts) => Some(experts.len()),
+            Experts::Named(names) => Some(names.len()),
+        }
+    }
+
     /// The names of `count` experts: those that they came with, what they are in a portfolio, or their numbers
     /// from 1.
     pub(super) fn names(&self, count: usize) -> Vec<String> {
@@ -72,6 +81,7 @@ impl Experts {
             }
             Experts::Trained(_) | Experts::Learned => {}
         }
+        let count = self.count().unwrap_or(count);
         (1..=count).map(|k| k.to_string()).collect()
     }
 }
@@ -133,8 +143,15 @@ impl Fitted {
         self.data.target()
     }
 
-    /// The names of the experts.
+    /// The names of the experts that have weights: of a rule that makes one density of all, that is one with the
+    /// name of the rule.
     pub fn expert_names(&self) -> Vec<String> {
+        let one = self.settings.method.rule().filter(|rule| rule.makes_one());
+        one.map_or_else(|| self.given_names(), |rule| vec![rule.to_string()])
+    }
+
+    /// The names of all experts.
+    pub fn given_names(&self) -> Vec<String> {
         self.experts.names(self.model.experts())
     }
 
@@ -210,7 +227,13 @@ impl Fitted {
         let Some(said) = &self.said else { return self.locate(&self.data, 0..self.data.len()) };
         let x = self.scaler.scale_inputs(self.data.x());
         let rows = Rows::new(&x, self.inputs().len())?;
-        Ok(Located { rows, given: Some(Given::new(said.mean(), said.sd())?) })
+        Ok(Located { rows, given: Some(self.given((**said).clone())?) })
+    }
+
+    /// What experts say, as the model sees it.
+    pub(super) fn given(&self, said: Predictions) -> Result<Given> {
+        let said = rules::seen(self.settings.method, said, &self.targets(&self.data)?)?;
+        Given::new(said.mean(), said.sd())
     }
 
     /// The targets on the model's scale.
@@ -235,7 +258,7 @@ impl Fitted {
             let sd = sd.iter().map(|s| scale * (s * s + rounding).sqrt()).collect();
             Ok((name, evaluate(&Fused::normal(mean, sd)?, data.y()?, threads)?))
         };
-        self.expert_names().into_iter().zip(said.mean().iter().zip(said.sd())).map(one).collect()
+        self.given_names().into_iter().zip(said.mean().iter().zip(said.sd())).map(one).collect()
     }
 
     /// Refuse rows that do not have what the model needs.

@@ -49,7 +49,7 @@ impl Fitted {
         let prediction = predictor.at(&own.rows, own.given.as_ref());
         let batches = prediction.batches();
         let (draws, groups) = (batches.draws(), groups(batches));
-        if draws <= TOO_FEW_DRAWS {
+        if self.settings.method.is_sampled() && draws <= TOO_FEW_DRAWS {
             let problem = format!(
                 "rows cannot be left out with {draws} draws: use more than {TOO_FEW_DRAWS}"
             );
@@ -83,7 +83,11 @@ fn one(block: &FusedBlock, r: usize, y: f64, batches: &Batches, groups: usize) -
         });
         let each = each.collect::<Result<Vec<[f64; 4]>>>()?;
         let logs: Vec<f64> = each.iter().map(|draw| draw[0]).collect();
-        let (weights, khat) = without(&logs, chains);
+        // What is not sampled has one point, and weights that one row hardly changes.
+        let (weights, khat) = match draws {
+            1 => (vec![1.0], f64::NEG_INFINITY),
+            _ => without(&logs, chains),
+        };
         let (_, share) = batches.stratum(group * batches.len() / groups);
         worst = worst.max(khat);
         parts

@@ -10,6 +10,7 @@ mod left_out;
 mod number;
 mod pilot;
 mod prediction;
+mod rules;
 mod settings;
 mod stacking;
 mod trained;
@@ -28,7 +29,6 @@ pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 pub use worth::{GateChoice, Line, Scored, Worth};
 
-use crate::basis::{Basis, Eigen};
 use crate::data::{Data, Predictions};
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
 use crate::experts::Partition;
@@ -146,20 +146,22 @@ fn infer(
     monitor: &dyn Monitor,
 ) -> Result<Fitted> {
     let observed = Arc::new(observed);
-    // The noise of an exact GP has the rounding of its targets in it.
-    let step = about.resolution.filter(|_| settings.method != Method::Gp);
-    let rounding = resolution::variance(step, about.scaler.target.scale);
+    let rounding = resolution::variance(about.resolution, about.scaler.target.scale);
     let posterior_on = |ground: &Ground| -> Result<Posterior> {
         let model = settings.model(ground.bases.clone())?.rounded(rounding);
         Posterior::new(Arc::new(model), observed.clone())
     };
     let one = |ground: &Ground, monitor: &dyn Monitor| -> Result<(Posterior, Draws)> {
         let posterior = posterior_on(ground)?;
+        if !settings.method.is_sampled() {
+            let draws = rules::point(posterior.model(), &about, settings)?;
+            return Ok((posterior, draws));
+        }
         let coordinates = ground.coordinates(posterior.model()).map(Arc::new);
         let draws = draws_in(&posterior, coordinates, settings, monitor)?;
         Ok((posterior, draws))
     };
-    if monitor.wants_forecast() && settings.method != Method::Gp {
+    if monitor.wants_forecast() && settings.method.is_sampled() {
         let posterior = posterior_on(&ground)?;
         let origin = vec![0.0; posterior.model().dim()];
         monitor.expect(&Forecast::new(&posterior, &origin, settings.sampler()));
@@ -185,10 +187,8 @@ fn weighed(
     let alone = |(posterior, draws)| Sampled { posterior, draws, log_lik: None, worth: None };
     let (compares, gate) = (settings.compares(inputs), settings.gate);
     let given = about.predictions.as_ref();
-    let constant: Ground = {
-        let first = about.scaler.scale_inputs(&about.data.x()[..inputs]);
-        Basis::Eigen(Eigen::constant(settings.kernel.unwrap_or_default(), &first, 0.0)).into()
-    };
+    let first = about.scaler.scale_inputs(&about.data.x()[..inputs]);
+    let constant = Ground::constant(settings, &first);
     let ground = if gate == GateChoice::Constant && given.is_some() { &constant } else { ground };
     let Some(experts) = given.filter(|_| compares) else {
         return one(ground, monitor).map(alone);
@@ -252,7 +252,8 @@ fn judged(sampled: Sampled, about: About, settings: &CheckedFit) -> Result<Fitte
         known => known,
     };
     let (draws, combined) = combine(&posterior, draws, how, scale, log_lik.as_deref(), threads)?;
-    let setup = Setup::new(&model, &draws, settings.sampler(), settings.combine);
+    let sampled = settings.method.is_sampled();
+    let setup = Setup::new(&model, &draws, settings.sampler(), settings.combine).about(sampled);
     let mut diagnostics = diagnose(&posterior, &draws, threads)?.with_combined(combined, &setup);
     diagnostics.warnings.extend(domain::too_coarse(&model, &draws));
     diagnostics.warnings.extend(domain::leaves_out(&posterior, &draws));

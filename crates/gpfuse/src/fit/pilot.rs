@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use noise::Noise;
 
 use super::CheckedFit;
-use crate::basis::Basis;
 use crate::basis::eigen::{Decomposition, Pilot};
+use crate::basis::{Basis, Eigen};
 use crate::gp::{self, Gp, some_rows};
 use crate::halt::go_on;
 use crate::infer::Monitor;
@@ -63,6 +63,11 @@ impl From<Basis> for Ground {
 }
 
 impl Ground {
+    /// For weights that no input changes; `first` is any point.
+    pub(crate) fn constant(settings: &CheckedFit, first: &[f64]) -> Ground {
+        Basis::Eigen(Eigen::constant(settings.kernel.unwrap_or_default(), first, 0.0)).into()
+    }
+
     /// The coordinates of a model on these bases, if it has a pilot that knows any.
     pub(crate) fn coordinates(&self, model: &Model) -> Option<Coordinates> {
         let (common, log_sd) = self.knowledge.as_deref()?;

@@ -18,9 +18,6 @@ use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
 use crate::settings::{Bounds, Form, Only, STACKED, common, rare, settings};
 use crate::{Error, Result};
 
-/// The methods that have a number of experts.
-const SEVERAL: &[Method] = &[Method::Bhs, Method::Pbhs, Method::Mogpe, Method::Pogpe];
-
 /// Which basis to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -55,14 +52,15 @@ settings! {
     FitSettings in "" {
         /// Method. Experts trained first, then their weights, on what they say about rows left out: pbhs
         /// (product) or bhs (mixture). Experts learned with their weights: mogpe (mixture of GP experts),
-        /// pogpe (product) or het (one GP with a GP for its noise).
+        /// pogpe (product) or het (one GP with a GP for its noise). Without sampling: gp (one exact GP), or a
+        /// classical rule that fuses the experts of bhs and pbhs, such as stacking or rbcm.
         method: Method = Method::Pbhs, common(Experts);
         /// Number of experts or auto, for which mogpe and pogpe try some numbers in short runs and take
         /// the smallest that predicts rows left out as well as the best; het has one. bhs and pbhs have a
         /// portfolio, and if the number is given that many with rows of their own.
         experts: usize = 3,
             common(Experts).value("K").from(1.0, 1000.0).form(Form::Count)
-                .only(Only::Methods(SEVERAL));
+                .only(Only::Several);
         /// Whether the number of experts is chosen from the data, for mogpe and pogpe: what front ends
         /// call auto experts.
         [serde(skip_serializing_if = "std::ops::Not::not")]
@@ -166,7 +164,7 @@ impl FitSettings {
         match self.method {
             Method::Pogpe | Method::Het => true,
             Method::Mogpe => self.experts == 1,
-            Method::Bhs | Method::Pbhs | Method::Gp => false,
+            _ => false,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer};
+use super::pilot::Ground;
+use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer, rules};
 use crate::data::{Data, Predictions};
 use crate::experts::{self, Assignment};
 use crate::infer::Monitor;
@@ -39,7 +40,7 @@ pub(super) fn train_and_stack(
 pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -> Result<Fitted> {
     refuse_joint(settings)?;
     if settings.method == Method::Gp {
-        let problem = "gp is one GP of its own, and fuses no predictions: use bhs or pbhs";
+        let problem = "gp is one GP of its own, and fuses no predictions: use bhs, pbhs or a rule";
         return Err(Error::setting("method", problem));
     }
     let Scaled { x, y, scaler } = Scaled::new(data, settings)?;
@@ -47,12 +48,17 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     let mut observed = Observed::new(&x, inputs, &y)?;
     let predictions = data.predictions().map(|p| scaled(p, scaler.target)).transpose()?;
     if let Some(predictions) = &predictions {
-        observed = observed.with_given(predictions.mean(), predictions.sd())?;
+        let said = rules::seen(settings.method, predictions.clone(), &y)?;
+        observed = observed.with_given(said.mean(), said.sd())?;
     }
-    let ground = settings.ground(&x, &y, &x, inputs, monitor)?;
+    let sampled = settings.method.is_sampled();
+    let ground = match sampled {
+        true => settings.ground(&x, &y, &x, inputs, monitor)?,
+        false => Ground::constant(settings, &x[..inputs]),
+    };
     let experts = Experts::Named(data.experts().to_vec());
     let rows = (0..data.len()).collect();
-    let resolution = resolution(data.y()?);
+    let resolution = resolution(data.y()?).filter(|_| sampled);
     let about = About { data: data.clone(), experts, rows, scaler, predictions, resolution };
     infer(observed, ground, about, settings, monitor)
 }
@@ -64,8 +70,7 @@ pub(super) fn given(
     part: Range<usize>,
     x: &[f64],
 ) -> Result<Option<Given>> {
-    let said = said(fitted, data, part, x)?;
-    said.map(|said| Given::new(said.mean(), said.sd())).transpose()
+    said(fitted, data, part, x)?.map(|said| fitted.given(said)).transpose()
 }
 
 /// The same on the model's scale: nothing where the model has learned its experts.

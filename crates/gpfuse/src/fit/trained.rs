@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::pilot::Ground;
 use super::stacking::refuse_joint;
-use super::{About, CheckedFit, Experts, Fitted, Scaled, infer};
+use super::{About, CheckedFit, Experts, Fitted, Scaled, infer, rules};
 use crate::Result;
 use crate::data::{Data, Predictions};
 use crate::experts::{self, Assignment, Expert, Lesson};
 use crate::gp::Gp;
 use crate::infer::{Monitor, Phase};
 use crate::kernel::Kernel;
-use crate::model::Observed;
+use crate::model::{Method, Observed};
 use crate::resolution::resolution;
 use crate::scale::Scaler;
 
@@ -73,9 +73,10 @@ impl Trained {
     }
 
     /// What the weights are learned from.
-    pub(crate) fn observed(&self) -> Result<Observed> {
+    pub(crate) fn observed(&self, method: Method) -> Result<Observed> {
+        let said = rules::seen(method, self.predictions.clone(), &self.y)?;
         Observed::new(&self.x, self.scaler.inputs.len(), &self.y)?
-            .with_given(self.predictions.mean(), self.predictions.sd())
+            .with_given(said.mean(), said.sd())
     }
 
     /// Learn the weights.
@@ -84,6 +85,7 @@ impl Trained {
         let inputs = self.scaler.inputs.len();
         let pilots = settings.pilots(inputs);
         let ground = match self.surest(inputs, settings.kernel).filter(|_| pilots) {
+            _ if !settings.method.is_sampled() => Ground::constant(settings, &self.x[..inputs]),
             // An expert that has all inputs tells as much as a pilot.
             Some(gp) => Ground::of_expert(gp, &self.x, inputs, settings.sampler.seed)?,
             None => settings.ground(&self.x, &self.y, &self.region, inputs, monitor)?,
@@ -94,8 +96,9 @@ impl Trained {
             rows: self.rows.clone(),
             scaler: self.scaler.clone(),
             predictions: Some(self.predictions.clone()),
-            resolution: self.resolution,
+            // The noise of what is not sampled has the rounding of the targets in it.
+            resolution: self.resolution.filter(|_| settings.method.is_sampled()),
         };
-        infer(self.observed()?, ground, about, settings, monitor)
+        infer(self.observed(settings.method)?, ground, about, settings, monitor)
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Batches, FusedBlock, Mixture, Predictive};
+use crate::data::Predictions;
 use crate::math::ROWS;
 use crate::parallel::parallel;
 use crate::{Error, Result};
@@ -80,6 +81,11 @@ impl Fused {
     /// At how many rows the rule's own result was no density and was replaced.
     pub fn clamped(&self) -> usize {
         self.clamped
+    }
+
+    /// The same as what one expert says, where there is one normal density per row.
+    pub(crate) fn one(self) -> Result<Predictions> {
+        Predictions::new(vec![self.mean], vec![self.sd])
     }
 
     /// The number of rows.

@@ -45,7 +45,7 @@ impl Unused {
                 BasisChoice::Auto => format!("is for the {} basis, not for these inputs", word(of)),
                 basis => format!("is for the {} basis, not for {}", word(of), word(basis)),
             },
-            Only::Partition(of) if super::STACKED.contains(&self.method) => {
+            Only::Partition(of) if self.method.fuses() => {
                 format!("is for the partition {}", word(of))
             }
             _ => format!("is not for {}", self.method),
@@ -187,15 +187,10 @@ impl Given {
             BasisChoice::Auto => BasisChoice::Eigen,
             basis => basis,
         };
-        let stacked = super::STACKED.contains(&settings.method);
         let mut out = Vec::new();
         for setting in self.names().filter_map(find) {
-            let works = match setting.only {
-                Only::Always => true,
-                Only::Methods(methods) => methods.contains(&settings.method),
-                Only::Basis(of) => of == basis,
-                Only::Partition(of) => stacked && of == settings.expert.partition,
-            };
+            let partition = settings.expert.partition;
+            let works = setting.only.holds(settings.method, |of| of == basis, partition);
             let auto = setting.name == "experts" && settings.choose_experts;
             if !works && (auto || setting.value_in(base) != setting.value_in(settings)) {
                 out.push(Unused { setting, method: settings.method, basis });
@@ -266,15 +261,10 @@ impl FitSettings {
     /// the same settings again. Threads and what is not set are left out.
     pub fn flat(&self, inputs: &[String]) -> Vec<(&'static Setting, Value)> {
         let mut out = Vec::new();
-        let stacked = super::STACKED.contains(&self.method);
         let name = |at: &usize| inputs.get(*at).cloned().unwrap_or_else(|| at.to_string());
         for setting in all() {
-            let works = match setting.only {
-                Only::Methods(methods) => methods.contains(&self.method),
-                Only::Partition(of) => stacked && of == self.expert.partition,
-                Only::Basis(of) => [of, BasisChoice::Auto].contains(&self.basis),
-                Only::Always => true,
-            };
+            let on = |of| [of, BasisChoice::Auto].contains(&self.basis);
+            let works = setting.only.holds(self.method, on, self.expert.partition);
             // Beside an open choice of the basis, frequencies would ask for RFF.
             let asks =
                 ["frequencies", "scheme"].contains(&setting.name) && self.basis != BasisChoice::Rff;

@@ -23,11 +23,8 @@ use crate::model::Method;
 use crate::named::meant;
 use crate::{Error, Result};
 
-/// The methods whose experts are trained first.
+/// The methods that learn weights for experts that are there first.
 pub(crate) const STACKED: &[Method] = &[Method::Bhs, Method::Pbhs];
-
-/// The methods that train exact GPs.
-pub(crate) const TRAINED: &[Method] = &[Method::Bhs, Method::Pbhs, Method::Gp];
 
 /// Under which heading a setting stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -114,10 +111,36 @@ pub enum Only {
     Always,
     /// With these methods.
     Methods(&'static [Method]),
+    /// With methods and rules that fuse experts that are there first.
+    Fusing,
+    /// With those, and one exact GP.
+    Trained,
+    /// With methods that have a number of experts.
+    Several,
     /// On this basis.
     Basis(BasisChoice),
     /// With experts that differ in this way.
     Partition(Partition),
+}
+
+impl Only {
+    /// Whether there is an effect with a method, on a basis and with a partition.
+    fn holds(
+        self,
+        method: Method,
+        basis: impl Fn(BasisChoice) -> bool,
+        partition: Partition,
+    ) -> bool {
+        match self {
+            Only::Always => true,
+            Only::Methods(methods) => methods.contains(&method),
+            Only::Fusing => method.fuses(),
+            Only::Trained => method.fuses() || method == Method::Gp,
+            Only::Several => method.fuses() || matches!(method, Method::Mogpe | Method::Pogpe),
+            Only::Basis(of) => basis(of),
+            Only::Partition(of) => method.fuses() && of == partition,
+        }
+    }
 }
 
 /// What is declared about a setting.

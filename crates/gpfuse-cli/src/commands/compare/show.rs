@@ -99,10 +99,8 @@ fn legend(comparison: &Comparison) -> Vec<String> {
         ));
     }
     if comparison.entries.iter().any(|e| e.contestant.needs_experts()) {
-        out.push(format!(
-            "fit s: training the {} is counted wherever they are used.",
-            print::count(comparison.experts, "expert")
-        ));
+        out.push("fit s: training the experts is counted wherever they are used.".into());
     }
+    out.extend(first.map(|(who, _)| format!("to fit {who}: gpfuse fit ... {}", who.flags())));
     out
 }

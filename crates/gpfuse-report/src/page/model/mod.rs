@@ -42,7 +42,7 @@ pub fn page(model: &Model<'_>) -> Page {
     sections.extend(model.fitted.chosen.as_ref().map(choice::choice));
     sections.extend(inputs::inputs(model));
     sections.push(figures(model, &mut album));
-    if model.fitted.model.dim() > 0 {
+    if model.fitted.settings.method.is_sampled() {
         sections.push(parameters::parameters(model.fitted));
         sections.push(convergence::convergence(model.fitted));
     }

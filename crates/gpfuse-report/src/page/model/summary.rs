@@ -56,15 +56,17 @@ fn method(method: Method) -> &'static str {
         Method::Pogpe => "PoGPE, a product of GP experts learned with their weights",
         Method::Het => "het, one GP with a GP for its noise",
         Method::Gp => "one exact GP on all rows",
+        _ => "a classical rule that fuses experts that were there first",
     }
 }
 
 fn made(fitted: &Fitted) -> String {
-    if fitted.settings.method == Method::Gp {
+    if !fitted.settings.method.is_sampled() {
         return format!(
-            "The method is {}. It predicts `{}` from {}, and learned from {}. Nothing is approximated, and \
+            "The method `{}` is {}. It predicts `{}` from {}, and learned from {}. Nothing is approximated, and \
              nothing is sampled.",
-            method(Method::Gp),
+            fitted.settings.method,
+            method(fitted.settings.method),
             fitted.target(),
             inputs(fitted),
             count(fitted.rows.len(), "row")
@@ -138,7 +140,7 @@ fn made(fitted: &Fitted) -> String {
 
 fn trust(fitted: &Fitted) -> String {
     let d = &fitted.diagnostics;
-    if fitted.model.dim() == 0 {
+    if !fitted.settings.method.is_sampled() {
         return "There are no chains to judge.".into();
     }
     if fitted.settings.sampler.sampler == Sampler::Map || d.quantities.is_empty() {

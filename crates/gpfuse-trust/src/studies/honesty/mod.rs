@@ -63,8 +63,8 @@ fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let all = Outcome::recorded(&path)?;
     anyhow::ensure!(!all.is_empty(), "there is no record: run it with --long");
     out.push(size(&all));
-    out.extend(Method::ALL.map(|method| share(method, &all)));
-    out.extend(Method::ALL.map(|method| agree(method, &all)));
+    out.extend(Method::SAMPLED.map(|method| share(method, &all)));
+    out.extend(Method::SAMPLED.map(|method| agree(method, &all)));
     let sampler = |seed| sampler(seed, run);
     // A seed of no recorded run.
     let new = ANEW.map(|method| Outcome::of(method, 0, sampler(SEEDS + run.seed)));
@@ -82,7 +82,7 @@ fn sampler(seed: u64, run: &Run) -> infer::Settings {
 
 /// Run what the record wants: split after split, so that what was stopped has all methods.
 fn record(path: &Path, run: &Run) -> anyhow::Result<()> {
-    for (split, method) in (0..SPLITS).flat_map(|s| Method::ALL.map(|m| (s, m))) {
+    for (split, method) in (0..SPLITS).flat_map(|s| Method::SAMPLED.map(|m| (s, m))) {
         for seed in 0..SEEDS {
             let same = |o: &Outcome| (o.method, o.split, o.seed) == (method, split, seed);
             if Outcome::recorded(path)?.iter().any(same) {
@@ -109,8 +109,8 @@ const WANTED: usize = SPLITS * SEEDS as usize;
 /// How many runs there are to judge by, which is no target.
 fn size(all: &[Outcome]) -> Finding {
     let of = |method: Method| all.iter().filter(|o| o.method == method).count();
-    let each: Vec<String> = Method::ALL.map(|m| format!("{m} {}", of(m))).into();
-    let wanted = Method::ALL.len() * WANTED;
+    let each: Vec<String> = Method::SAMPLED.map(|m| format!("{m} {}", of(m))).into();
+    let wanted = Method::SAMPLED.len() * WANTED;
     let result = format!("{} of {wanted}: {}", all.len(), each.join(", "));
     Finding::told("Runs in the record", "none; all that are there are judged", result)
         .with(format!("{SPLITS} splits and {SEEDS} seeds of each method make it complete"))

@@ -1,0 +1,62 @@
+//! The classical rules as fitted models.
+//!
+//! A rule with constant weights is a mixture of experts on a basis of a constant alone, with one point in the place of
+//! draws. A rule that makes one normal density of all experts is the model of one expert, which says that density.
+
+use super::{About, CheckedFit, Experts};
+use crate::baseline::{Prior, StackingSet};
+use crate::data::Predictions;
+use crate::experts::Expert;
+use crate::infer::Draws;
+use crate::infer::map::Point;
+use crate::model::{Kind, Method, Model};
+use crate::settings::Message;
+use crate::{Error, Result};
+
+/// The least log weight, of an expert without any: its exponential is a number above 0.
+const LEAST: f64 = -700.0;
+
+/// What the model of a method sees where experts say something: of some rules, their one density. `y` are the targets
+/// that the weights are learned from, on the scale of what is said.
+pub(super) fn seen(method: Method, said: Predictions, y: &[f64]) -> Result<Predictions> {
+    match method.rule().filter(|rule| rule.makes_one()) {
+        Some(rule) => rule.with_prior(said.experts(), Prior::of(y)?).fuse(&said)?.one(),
+        None => Ok(said),
+    }
+}
+
+/// What a rule learns, as the one point of its model; of one exact GP, nothing.
+pub(super) fn point(model: &Model, about: &About, settings: &CheckedFit) -> Result<Draws> {
+    let mut q = vec![0.0; model.dim()];
+    let rule = settings.method.rule().filter(|rule| !rule.makes_one());
+    if let Some((rule, said)) = rule.zip(about.predictions.as_ref()) {
+        let y: Vec<f64> = about.data.y()?.iter().map(|v| about.scaler.target.apply(*v)).collect();
+        let set = StackingSet::new(said, &y, Prior::of(&y)?)?.with_seed(settings.sampler.seed);
+        let evidence = evidence(&about.experts);
+        if rule.needs_evidence() && evidence.is_none() {
+            let problem = "bma needs the marginal likelihood of every expert, which trees and experts made elsewhere \
+                           have not: use pseudo-bma, or experts that are GPs";
+            return Err(Error::setting(
+                "method",
+                Message::new(problem).advise("partition", "kernels"),
+            ));
+        }
+        let set = evidence.as_deref().map_or(Ok(set), |all| set.with_evidence(all))?;
+        let learned = rule.learn(&set)?;
+        let weights = learned.log_weights().unwrap_or_default();
+        // A gate is its first coefficient, and that of the last expert is 0.
+        let last = weights.last().copied().unwrap_or(0.0).max(LEAST);
+        let theta = model.layout().parts.iter().find(|part| part.kind == Kind::Theta);
+        for (k, weight) in theta.iter().flat_map(|part| weights.iter().take(part.count).enumerate())
+        {
+            q[theta.map_or(0, |part| part.offset + k * part.width)] = weight.max(LEAST) - last;
+        }
+    }
+    Ok(Draws::single(Point { q, logp: 0.0 }))
+}
+
+/// The log marginal likelihoods of experts, where all are exact GPs.
+fn evidence(experts: &Experts) -> Option<Vec<f64>> {
+    let Experts::Trained(all) = experts else { return None };
+    all.iter().map(Expert::gp).map(|gp| gp.map(|(gp, _)| gp.log_marginal())).collect()
+}
