@@ -4,7 +4,6 @@ use gpfuse::Fitted;
 use gpfuse::basis::Basis;
 use gpfuse::experts::Expert;
 use gpfuse::fit::{DensityChoice, Effects, Experts};
-use gpfuse::gp::nearest;
 use gpfuse::infer::Sampler;
 use gpfuse::model::{Kind, Model};
 use gpfuse::predict::Summary;
@@ -165,7 +164,7 @@ fn experts(fitted: &Fitted) -> Vec<String> {
                     (Some((gp, _)), _) => print::count(gp.rows(), "row"),
                     (_, Some((gp, _))) => format!(
                         "the {} nearest of {}",
-                        nearest::NEIGHBOURS,
+                        gp.neighbours(),
                         print::count(gp.table().y().len(), "row")
                     ),
                     (None, None) => String::new(),

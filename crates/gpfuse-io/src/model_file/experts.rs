@@ -167,7 +167,8 @@ pub(super) fn read(
         };
         let kernel: Kernel = kernels[k].parse().map_err(|e: gpfuse::Error| e.to_string())?;
         if let Some(table) = tables.of(k, &columns)? {
-            let gp = Nearest::new(kernel, hyper, table);
+            let gp = Nearest::new(kernel, hyper, table)
+                .and_then(|gp| gp.with_neighbours(tables.neighbours[k]));
             let gp = gp.map_err(|e| format!("expert {}: {e}", k + 1))?;
             experts.push(Expert::Nearest(gp, columns));
             continue;

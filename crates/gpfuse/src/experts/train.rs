@@ -1,6 +1,6 @@
 //! Experts trained in parallel, and asked about the rows of the weights.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -215,12 +215,30 @@ impl<'a> School<'a> {
     }
 
     fn trees(&self, own: Own<'_>) -> Taught {
-        let folds = folds(&own.twins, self.seed);
+        let folds = match own.rows.len() > MOST_EXACT_ROWS {
+            true => self.few_left_out(&own),
+            false => folds(&own.twins, self.seed),
+        };
         let (inputs, settings) = (own.columns.len(), trees::Settings::default());
         let (x, y) = (&own.x, &own.y);
         let found = trees::cross_fit(x, inputs, y, &folds, &settings, self.seed, self.monitor);
-        let (expert, rows) = (Expert::Trees(found.trees), own.rows.to_vec());
-        Taught { expert, rows, left_out: found.left_out, score: 0.0 }
+        let left_out = own.rows.iter().zip(&folds).filter(|(_, fold)| **fold != trees::NEVER);
+        let rows = left_out.map(|(row, _)| *row).collect();
+        Taught { expert: Expert::Trees(found.trees), rows, left_out: found.left_out, score: 0.0 }
+    }
+
+    /// Of many rows only those of the weights are left out, with their twins, and all at once. Where none of the
+    /// rows is one of those, some tell how many rounds are best.
+    fn few_left_out(&self, own: &Own<'_>) -> Vec<usize> {
+        let stacking = &self.assignment.stacking;
+        let asked = |row: &usize| stacking.binary_search(row).is_ok();
+        let mut out: HashSet<usize> =
+            own.rows.iter().zip(&own.twins).filter(|(row, _)| asked(row)).map(|t| *t.1).collect();
+        if out.is_empty() {
+            out =
+                own.twins.iter().step_by(own.twins.len().div_ceil(JUDGED_ROWS)).copied().collect();
+        }
+        own.twins.iter().map(|twin| if out.contains(twin) { 0 } else { trees::NEVER }).collect()
     }
 
     /// Some of the rows, ascending: all twins of a row, or none, so that what is said about any other row is said

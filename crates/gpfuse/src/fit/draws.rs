@@ -8,6 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::CheckedFit;
 use crate::basis::Basis;
 use crate::diagnose::{Patience, diagnose};
+use crate::experts::MOST_EXACT_ROWS;
 use crate::infer::{Draws, Laplace, Monitor, Sampler, Start, sample_while};
 use crate::model::coordinates::{Coordinates, Piloted};
 use crate::model::{Collapsed, Posterior, Starter};
@@ -50,10 +51,22 @@ pub(super) fn draws_in(
         Some(starter) => starter.draw(normal),
         None => model.prior_draw(normal),
     };
-    let (sampler, mut patience) = (settings.sampler(), Patience::default());
-    sample_while(posterior, &first, sampler, monitor, |draws| {
-        Ok(patience.goes_on(&diagnose(posterior, draws, sampler.threads)?))
-    })
+    let sampler = settings.sampler();
+    let more = going_on(posterior, sampler.threads, |draws| Ok(draws.clone()));
+    sample_while(posterior, &first, sampler, monitor, more)
+}
+
+/// Judges draws, which `natural` turns into parameters: whether the chains should go on. Weights that are learned
+/// from thousands of rows have one round: they are known too well for more draws to change a prediction, and
+/// another round takes minutes.
+fn going_on<'a>(
+    posterior: &'a Posterior,
+    threads: usize,
+    natural: impl Fn(&Draws) -> Result<Draws> + 'a,
+) -> impl FnMut(&Draws) -> Result<bool> + 'a {
+    let mut patience = Patience::default();
+    let once = !posterior.model().learned() && posterior.rows() > MOST_EXACT_ROWS;
+    move |draws| Ok(!once && patience.goes_on(&diagnose(posterior, &natural(draws)?, threads)?))
 }
 
 /// Sample `posterior` in coordinates, and turn every draw into parameters. A pilot that knows where the
@@ -76,10 +89,8 @@ fn piloted(
         let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
         draws.mapped(model.dim(), sampler.threads, |_| parameters)
     };
-    let mut patience = Patience::default();
-    let draws = sample_while(&density, &first, &straight.accepting(ACCEPTED), monitor, |draws| {
-        Ok(patience.goes_on(&diagnose(posterior, &natural(draws)?, sampler.threads)?))
-    })?;
+    let more = going_on(posterior, sampler.threads, natural);
+    let draws = sample_while(&density, &first, &straight.accepting(ACCEPTED), monitor, more)?;
     natural(&draws)
 }
 
@@ -99,10 +110,8 @@ fn about_mode(
         draws.mapped(model.dim(), sampler.threads, |_| parameters)
     };
     let straight = sampler.starting_there().accepting(ACCEPTED_OF_WEIGHTS);
-    let mut patience = Patience::default();
-    let draws = sample_while(density, &first, &straight, monitor, |draws| {
-        Ok(patience.goes_on(&diagnose(posterior, &natural(draws)?, sampler.threads)?))
-    })?;
+    let more = going_on(posterior, sampler.threads, natural);
+    let draws = sample_while(density, &first, &straight, monitor, more)?;
     natural(&draws)
 }
 
@@ -157,9 +166,7 @@ fn collapsed(posterior: &Posterior, settings: &CheckedFit, monitor: &dyn Monitor
             }
         })
     };
-    let mut patience = Patience::default();
-    let draws = sample_while(&density, &first, sampler, monitor, |draws| {
-        Ok(patience.goes_on(&diagnose(posterior, &complete(draws)?, sampler.threads)?))
-    })?;
+    let more = going_on(posterior, sampler.threads, complete);
+    let draws = sample_while(&density, &first, sampler, monitor, more)?;
     complete(&draws)
 }

@@ -67,11 +67,6 @@ pub(super) fn solve_lower(l: &[f64], rows: usize, stride: usize, rhs: &mut [f64]
 /// `rhs := K^-1 rhs`.
 pub(super) fn solve(l: &[f64], rows: usize, stride: usize, rhs: &mut [f64]) {
     solve_lower(l, rows, stride, rhs);
-    solve_upper(l, rows, stride, rhs);
-}
-
-/// `rhs := L^-T rhs`.
-pub(super) fn solve_upper(l: &[f64], rows: usize, stride: usize, rhs: &mut [f64]) {
     let columns = rhs.len() / stride;
     let rhs = MatMut::from_column_major_slice_with_stride_mut(rhs, rows, columns, stride);
     solve_upper_triangular_in_place(view(l, rows, stride).transpose(), rhs, Par::Seq);

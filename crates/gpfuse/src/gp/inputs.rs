@@ -37,8 +37,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Room for so many rows and inputs, all 0.
-    pub(super) fn room(rows: usize, d: usize) -> Inputs {
+    fn room(rows: usize, d: usize) -> Inputs {
         let whole = rows.next_multiple_of(WIDTH);
         // Columns a multiple of 512 bytes apart would compete for the same cache lines.
         let stride = if whole.is_multiple_of(64) { whole + WIDTH } else { whole };
@@ -56,14 +55,6 @@ impl Inputs {
         for ((to, from), l) in columns.zip(raw.columns.chunks_exact(raw.stride)).zip(log_ell) {
             let factor = (-l).exp();
             to.iter_mut().zip(from).for_each(|(t, f)| *t = factor * f);
-        }
-    }
-
-    /// Write row `row`, divided by the scales; what is beyond the largest numbers is taken for them.
-    pub(super) fn set(&mut self, row: usize, x: &[f64], scales: &[f64]) {
-        for (i, (x, scale)) in x.iter().zip(scales).enumerate() {
-            self.columns[i * self.stride + row] =
-                (x / scale).clamp(-0.5 * f64::MAX, 0.5 * f64::MAX);
         }
     }
 

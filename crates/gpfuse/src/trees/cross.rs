@@ -13,13 +13,16 @@ use super::boosted::Boosted;
 use crate::infer::Monitor;
 use crate::random::Purpose;
 
+/// The fold of rows that are never left out.
+pub const NEVER: usize = usize::MAX;
+
 /// Trees, and what trees fitted without a row say of it.
 #[derive(Debug, Clone)]
 pub struct CrossFitted {
     /// The trees that all rows were fitted with.
     pub trees: Boosted,
-    /// Mean and sd of each row by the trees of its fold, which were fitted on all other folds, with
-    /// the same number of rounds and the same factor on the sds.
+    /// Mean and sd of each row that is left out, in order, by the trees of its fold, which were fitted on all
+    /// other rows, with the same number of rounds and the same factor on the sds.
     pub left_out: Vec<(f64, f64)>,
     /// The number of rounds at which the density of left-out rows is best.
     pub rounds: usize,
@@ -36,7 +39,7 @@ struct Best {
 }
 
 /// Fits trees to the rows of `x`, with `inputs` numbers in each, and their targets `y`, whose sd is
-/// about one. Rows of a fold are left out together. All numbers are finite, and `x`, `y` and
+/// about one. Rows of a fold are left out together, those of [`NEVER`] not at all. All numbers are finite, and `x`, `y` and
 /// `fold_of_row` have the same rows; what one of them has more is not used. Where the monitor cancels, no round
 /// begins any more.
 pub fn cross_fit(
@@ -78,12 +81,16 @@ pub fn cross_fit(
     CrossFitted { trees, left_out: left_out.collect(), rounds, log_scale }
 }
 
-/// The number of folds that have rows, and folds numbered without gaps.
+/// The number of folds that have rows to leave out, and these folds numbered without gaps.
 fn numbered(fold_of_row: &[usize]) -> (usize, Vec<usize>) {
     let mut folds = fold_of_row.to_vec();
     folds.sort_unstable();
     folds.dedup();
-    let number = |fold: &usize| folds.partition_point(|f| f < fold);
+    folds.retain(|fold| *fold != NEVER);
+    let number = |fold: &usize| match *fold {
+        NEVER => NEVER,
+        fold => folds.partition_point(|f| *f < fold),
+    };
     (folds.len(), fold_of_row.iter().map(number).collect())
 }
 
@@ -92,11 +99,14 @@ const LOG_SCALE: (f64, f64) = (-1.0, 3.0);
 
 /// What the left-out rows say after a round.
 fn judge(fits: &[Boost], y: &[f64], fold_of_row: &[usize], round: usize) -> Best {
+    let out = || fold_of_row.iter().enumerate().filter(|(_, fold)| **fold != NEVER);
     let says = |(row, fold): (usize, &usize)| (fits[*fold].mean[row], fits[*fold].log_sd[row]);
-    let left_out: Vec<(f64, f64)> = fold_of_row.iter().enumerate().map(says).collect();
-    let n = y.len().max(1) as f64;
-    let z = |(y, (m, log_sd)): (&f64, &(f64, f64))| (y - m) * (-log_sd.max(LEAST_LOG_SD)).exp();
-    let square = y.iter().zip(&left_out).map(|row| z(row).powi(2)).sum::<f64>() / n;
+    let left_out: Vec<(f64, f64)> = out().map(says).collect();
+    let n = left_out.len().max(1) as f64;
+    let z =
+        |(row, (m, log_sd)): (usize, &(f64, f64))| (y[row] - m) * (-log_sd.max(LEAST_LOG_SD)).exp();
+    let rows = out().map(|(row, _)| row);
+    let square = rows.zip(&left_out).map(|row| z(row).powi(2)).sum::<f64>() / n;
     let log_sd = left_out.iter().map(|(_, l)| l.max(LEAST_LOG_SD)).sum::<f64>() / n;
     let log_scale = (0.5 * square.ln()).clamp(LOG_SCALE.0, LOG_SCALE.1);
     let loss = log_sd + log_scale + 0.5 * square * (-2.0 * log_scale).exp();

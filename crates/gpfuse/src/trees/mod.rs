@@ -8,7 +8,7 @@ mod split;
 mod tree;
 
 pub use boosted::{Boosted, Parts};
-pub use cross::{CrossFitted, cross_fit};
+pub use cross::{CrossFitted, NEVER, cross_fit};
 
 /// How trees grow. The defaults were chosen on 15 small sets, by the mean of the negative log
 /// density of rows that were left out.

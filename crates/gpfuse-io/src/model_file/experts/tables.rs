@@ -1,7 +1,7 @@
 //! The rows from which experts predict others, in a model file: once, however many experts share them.
 //!
-//! `expert_table` is the number of each expert's table from 1, or 0; `table_rows` how many of the rows in `table_x`
-//! and `table_y` are those of each table.
+//! `expert_table` is the number of each expert's table from 1, or 0, and `expert_neighbours` how many of its rows
+//! predict one; `table_rows` is how many of the rows in `table_x` and `table_y` are those of each table.
 
 use std::sync::Arc;
 
@@ -14,14 +14,15 @@ use crate::nc::{Data, Var};
 /// The tables of the experts that have one.
 pub(super) fn write(experts: &[Expert], inputs: usize, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
     let mut tables: Vec<(&Arc<Table>, &[usize])> = Vec::new();
-    let mut numbers = vec![0; experts.len()];
-    for (expert, number) in experts.iter().zip(&mut numbers) {
+    let (mut numbers, mut neighbours) = (vec![0; experts.len()], vec![0; experts.len()]);
+    for (k, expert) in experts.iter().enumerate() {
         let Some((gp, columns)) = expert.nearest() else { continue };
         let known = tables.iter().position(|(table, _)| Arc::ptr_eq(table, gp.table()));
         if known.is_none() {
             tables.push((gp.table(), columns));
         }
-        *number = known.map_or(tables.len(), |known| known + 1) as i64;
+        numbers[k] = known.map_or(tables.len(), |known| known + 1) as i64;
+        neighbours[k] = gp.neighbours() as i64;
     }
     if tables.is_empty() {
         return;
@@ -34,6 +35,7 @@ pub(super) fn write(experts: &[Expert], inputs: usize, dims: &mut Vec<Dim>, vars
     dims.extend([("table", tables.len()), ("neighbour", y.len())]);
     vars.extend([
         var("expert_table", &["expert"], Data::I64(numbers)),
+        var("expert_neighbours", &["expert"], Data::I64(neighbours)),
         var("table_rows", &["table"], Data::I64(rows)),
         var("table_x", &["neighbour", "input"], Data::F64(x.collect())),
         var("table_y", &["neighbour"], Data::F64(y)),
@@ -44,6 +46,8 @@ pub(super) fn write(experts: &[Expert], inputs: usize, dims: &mut Vec<Dim>, vars
 pub(super) struct Tables<'a> {
     /// The number of each expert's table from 1, or 0.
     numbers: Vec<usize>,
+    /// How many of its rows predict one.
+    pub(super) neighbours: Vec<usize>,
     /// Inputs and targets.
     parts: Vec<(&'a [f64], &'a [f64])>,
     inputs: usize,
@@ -56,19 +60,20 @@ pub(super) fn read<'a>(
     count: usize,
     inputs: usize,
 ) -> Result<Tables<'a>, String> {
+    let (none, parts) = (vec![0; count], Vec::new());
     let mut tables =
-        Tables { numbers: vec![0; count], parts: Vec::new(), inputs, made: Vec::new() };
+        Tables { numbers: none.clone(), neighbours: none, parts, inputs, made: Vec::new() };
     let Ok(numbers) = group.counts("expert_table") else { return Ok(tables) };
-    let sizes = group.counts("table_rows")?;
+    let (neighbours, sizes) = (group.counts("expert_neighbours")?, group.counts("table_rows")?);
     let (x, y) = (group.numbers("table_x")?, group.numbers("table_y")?);
-    let fits = numbers.len() == count
+    let fits = [numbers.len(), neighbours.len()] == [count; 2]
         && numbers.iter().all(|number| *number <= sizes.len())
         && sizes.iter().try_fold(0, |a: usize, n| a.checked_add(*n)) == Some(y.len())
         && y.len().checked_mul(inputs) == Some(x.len());
     if !fits {
         return Err("its tables do not have the shape that they say".into());
     }
-    tables.numbers = numbers;
+    (tables.numbers, tables.neighbours) = (numbers, neighbours);
     let mut start = 0;
     for size in sizes {
         let rows = start..start + size;

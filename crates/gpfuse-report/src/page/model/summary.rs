@@ -93,7 +93,12 @@ fn made(fitted: &Fitted) -> String {
         Experts::Trained(all) => {
             let gps = all.iter().filter_map(Expert::gp);
             let rows: Vec<String> = gps.map(|(gp, _)| gp.rows().to_string()).collect();
-            let nearest = all.iter().filter_map(Expert::nearest).count();
+            let mut neighbours: Vec<usize> =
+                all.iter().filter_map(Expert::nearest).map(|(gp, _)| gp.neighbours()).collect();
+            let nearest = neighbours.len();
+            neighbours.sort_unstable();
+            neighbours.dedup();
+            let neighbours: Vec<String> = neighbours.iter().map(usize::to_string).collect();
             let trees = if rows.len() + nearest < all.len() { " and boosted trees" } else { "" };
             match fitted.settings.expert.held_out() {
                 Some(_) => format!(
@@ -105,7 +110,7 @@ fn made(fitted: &Fitted) -> String {
                      the rows{trees}; their weights were learned from what they say about {} that were left \
                      out.",
                     count(nearest, "GP"),
-                    gpfuse::gp::nearest::NEIGHBOURS,
+                    neighbours.join(" or "),
                     count(rows.len(), "exact GP"),
                     count(fitted.rows.len(), "row")
                 ),

@@ -6,12 +6,13 @@
 //! table, it costs the same. Neighbours are looked for again now and then, as they depend on the lengthscales.
 
 use super::Table;
-use super::local::Room;
+use super::local::{Around, Room};
 use super::search::{Index, Near};
 use super::without;
 use crate::Result;
 use crate::gp::Settings;
 use crate::gp::hyper::Hyper;
+use crate::math::WIDTH;
 use crate::parallel::parallel_with;
 use crate::random::{Purpose, stream};
 
@@ -27,8 +28,10 @@ const JOB: usize = 32;
 const STEPS: usize = 240;
 /// Steps after which neighbours are looked for again.
 const REFRESHED: usize = 60;
-/// Neighbours of a row.
-const NEIGHBOURS: usize = 64;
+/// Steps with few neighbours of each row, and how many these are; the last steps have more, which cost more.
+const FEW: (usize, usize) = (180, 64);
+/// Neighbours of a row in the last steps.
+const MANY: usize = 256;
 /// The first step in each logarithm.
 const RATE: f64 = 0.05;
 /// Decay of the gradient's mean, and of the mean of its square.
@@ -54,7 +57,8 @@ pub(super) fn climb(
         let hyper = restored(&q);
         if step % REFRESHED == 0 {
             let index = Index::new(&table.x, &hyper.ell);
-            near = without(table, &index, pool, twins, NEIGHBOURS, settings.threads)?;
+            let count = if step < FEW.0 { FEW.1 } else { MANY };
+            near = without(table, &index, pool, twins, count, settings.threads)?;
         }
         if order.len() < BATCH.min(pool.len()) {
             order = (0..pool.len()).collect();
@@ -104,12 +108,15 @@ fn gradient(
     batch: &[usize],
     settings: &Settings,
 ) -> Result<Vec<f64>> {
-    let room = || Room::new(settings.kernel, table.inputs);
+    let most = batch.iter().map(|at| near[*at].len()).max().unwrap_or(0);
+    let room = || Room::new(settings.kernel, hyper, table, most);
     let jobs = batch.len().div_ceil(JOB);
     let parts = parallel_with(jobs, settings.threads, room, |room, job| {
         let mut grad = vec![0.0; table.inputs + 3];
-        for at in &batch[job * JOB..batch.len().min((job + 1) * JOB)] {
-            room.log_density(hyper, table, pool[*at], &near[*at], &mut grad)?;
+        for part in batch[job * JOB..batch.len().min((job + 1) * JOB)].chunks(WIDTH) {
+            let rows: Vec<Around<'_>> =
+                part.iter().map(|at| (table.row(pool[*at]), &near[*at][..])).collect();
+            room.add_gradient(&rows, part.iter().map(|at| table.y[pool[*at]]), &mut grad)?;
         }
         Ok(grad)
     })?;

@@ -14,6 +14,8 @@
 mod ascent;
 mod local;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -22,19 +24,22 @@ use crate::gp::hyper::Hyper;
 use crate::gp::posterior::{Prediction, check_shape};
 use crate::gp::starts::some_rows;
 use crate::kernel::Kernel;
-use crate::math::HALF_LN_TWO_PI;
+use crate::math::{HALF_LN_TWO_PI, WIDTH};
+use crate::metrics::paired;
 use crate::parallel::parallel_with;
 use crate::{Error, Result};
-use local::Room;
+use local::{Around, Room};
 use search::Index;
 pub(crate) use search::Near;
 
-/// Neighbours that predict a row.
-pub const NEIGHBOURS: usize = 128;
+/// Neighbours that predict a row, at least and at most.
+pub const NEIGHBOURS: std::ops::RangeInclusive<usize> = 128..=512;
+/// What twice as many neighbours must gain, in nats a row: they cost up to eight times as much.
+const WORTH: f64 = 0.01;
+/// Rows on which that is looked at.
+const JUDGED_ROWS: usize = 1024;
 /// Rows of the exact GP whose hyperparameters the ascent begins at.
 const FIRST_ROWS: usize = 1500;
-/// Rows that one job of a thread predicts.
-const ROWS_AT_ONCE: usize = 64;
 
 /// The rows of a table, which several GPs share.
 #[derive(Debug, PartialEq)]
@@ -84,17 +89,29 @@ pub struct Nearest {
     hyper: Hyper,
     table: Arc<Table>,
     index: Arc<Index>,
+    neighbours: usize,
 }
 
 impl Nearest {
-    /// With given hyperparameters.
+    /// With given hyperparameters, and the fewest neighbours.
     ///
     /// # Errors
     /// If these make no GP on the table.
     pub fn new(kernel: Kernel, hyper: Hyper, table: Arc<Table>) -> Result<Nearest> {
         hyper.check(table.inputs)?;
         let index = Arc::new(Index::new(&table.x, &hyper.ell));
-        Ok(Nearest { kernel, hyper, table, index })
+        Ok(Nearest { kernel, hyper, table, index, neighbours: *NEIGHBOURS.start() })
+    }
+
+    /// The same with so many neighbours.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn with_neighbours(self, neighbours: usize) -> Result<Nearest> {
+        match neighbours {
+            0 => Err(Error::Data("a GP on nearest rows needs at least one of them".into())),
+            _ => Ok(Nearest { neighbours, ..self }),
+        }
     }
 
     /// With the hyperparameters under which random rows, each left out with its twins, have the highest density.
@@ -109,7 +126,28 @@ impl Nearest {
 
         let first = super::fit(&x, d, &y, &settings.clone().check()?)?;
         let hyper = ascent::climb(&table, twins, first.hyper().clone(), settings)?;
-        Nearest::new(settings.kernel, hyper, table)
+        Nearest::new(settings.kernel, hyper, table)?.with_enough(twins, settings.threads)
+    }
+
+    /// The same with twice as many neighbours, as often as that predicts rows left out clearly better.
+    fn with_enough(mut self, twins: &[usize], threads: usize) -> Result<Nearest> {
+        let n = self.table.y.len();
+        let rows: Vec<usize> = (0..n).step_by(n.div_ceil(JUDGED_ROWS)).collect();
+        let scores = |gp: &Nearest| -> Result<Vec<f64>> {
+            let said = gp.left_out(&rows, twins, threads)?;
+            Ok(gp.log_densities(&rows, &said).collect())
+        };
+        let mut before = scores(&self)?;
+        while 2 * self.neighbours <= *NEIGHBOURS.end() && self.neighbours < n {
+            let more = Nearest { neighbours: 2 * self.neighbours, ..self.clone() };
+            let now = scores(&more)?;
+            let gain = paired(&now, &before)?;
+            if gain.mean < WORTH + gain.se.unwrap_or(0.0) {
+                break;
+            }
+            (self, before) = (more, now);
+        }
+        Ok(self)
     }
 
     /// Mean and sd of the target at the rows `x` (row-major), noise included.
@@ -119,7 +157,7 @@ impl Nearest {
     pub fn predict(&self, x: &[f64], threads: usize) -> Result<Prediction> {
         let d = self.table.inputs;
         check_shape(x, d, x.len() / d)?;
-        let near = self.index.nearest(&self.table.x, x, |_| NEIGHBOURS, threads)?;
+        let near = self.index.nearest(&self.table.x, x, |_| self.neighbours, threads)?;
         let said = self.each(&near, threads, |q| &x[q * d..(q + 1) * d])?;
         let (mean, sd) = said.into_iter().unzip();
         Ok(Prediction { mean, sd })
@@ -136,16 +174,19 @@ impl Nearest {
         twins: &[usize],
         threads: usize,
     ) -> Result<Vec<(f64, f64)>> {
-        let near = without(&self.table, &self.index, rows, twins, NEIGHBOURS, threads)?;
+        let near = without(&self.table, &self.index, rows, twins, self.neighbours, threads)?;
         self.each(&near, threads, |q| self.table.row(rows[q]))
     }
 
     /// The mean log density of the targets of some of its own rows, by what it says of them.
     pub(crate) fn score(&self, rows: &[usize], said: &[(f64, f64)]) -> f64 {
-        let each = rows.iter().zip(said).map(|(row, (mean, sd))| {
+        self.log_densities(rows, said).sum::<f64>() / rows.len().max(1) as f64
+    }
+
+    fn log_densities(&self, rows: &[usize], said: &[(f64, f64)]) -> impl Iterator<Item = f64> {
+        rows.iter().zip(said).map(|(row, (mean, sd))| {
             -0.5 * ((self.table.y[*row] - mean) / sd).powi(2) - sd.ln() - HALF_LN_TWO_PI
-        });
-        each.sum::<f64>() / rows.len().max(1) as f64
+        })
     }
 
     /// What it says about rows with given neighbours.
@@ -155,11 +196,12 @@ impl Nearest {
         threads: usize,
         row: impl Fn(usize) -> &'a [f64] + Sync,
     ) -> Result<Vec<(f64, f64)>> {
-        let room = || Room::new(self.kernel, self.table.inputs);
-        let said = parallel_with(near.len().div_ceil(ROWS_AT_ONCE), threads, room, |room, job| {
-            let rows = job * ROWS_AT_ONCE..near.len().min((job + 1) * ROWS_AT_ONCE);
-            rows.map(|q| room.predict(&self.hyper, &self.table, row(q), &near[q]))
-                .collect::<Result<Vec<(f64, f64)>>>()
+        let most = near.iter().map(Vec::len).max().unwrap_or(0);
+        let room = || Room::new(self.kernel, &self.hyper, &self.table, most);
+        let said = parallel_with(near.len().div_ceil(WIDTH), threads, room, |room, group| {
+            let rows = group * WIDTH..near.len().min((group + 1) * WIDTH);
+            let rows: Vec<Around<'_>> = rows.map(|q| (row(q), &near[q][..])).collect();
+            room.predict(&rows)
         })?;
         Ok(said.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
@@ -172,6 +214,11 @@ impl Nearest {
     /// The hyperparameters.
     pub fn hyper(&self) -> &Hyper {
         &self.hyper
+    }
+
+    /// The number of rows that predict one.
+    pub fn neighbours(&self) -> usize {
+        self.neighbours
     }
 
     /// The rows.
