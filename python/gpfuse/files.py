@@ -11,7 +11,7 @@ from . import _gpfuse
 from .base import Sampled
 from .joint import HetGP, MoGPE, PoGPE
 from .rows import numbered
-from .stacking import BHS, PBHS, OneGP
+from .stacking import BHS, PBHS, FixedRule, OneGP
 
 _METHODS: dict[str, type[Sampled]] = {
     kind._method: kind for kind in (BHS, PBHS, OneGP, MoGPE, PoGPE, HetGP)
@@ -25,7 +25,7 @@ def load(path: str | os.PathLike[str]) -> Sampled:
     """
     model = _gpfuse.Model.load(path)
     settings = json.loads(model.settings)
-    kind = _METHODS[settings["method"]]
+    kind = _METHODS.get(settings["method"], FixedRule)
     estimator = kind(**kind._parameters(settings, len(model.inputs)))
     estimator.model_ = model
     estimator.n_features_in_ = len(model.inputs)

@@ -212,3 +212,28 @@ class OneGP(Stacking):
     """
 
     _method: ClassVar[str] = "gp"
+
+
+@dataclass(eq=False, repr=False)
+class FixedRule(Stacking):
+    """A classical rule, as ``gpfuse fit --method stacking`` and the like write it.
+
+    `load` makes it. Use `Baseline` to fit one here.
+
+    Parameters
+    ----------
+    rule : str
+        One of `gf.RULES`.
+    {settings}
+    """
+
+    rule: str = "stacking"
+
+    def _given(self) -> dict[str, Any]:
+        return super()._given() | {"method": self.rule}
+
+    @classmethod
+    def _parameters(cls, settings: dict[str, Any], inputs: int) -> dict[str, Any]:
+        return super()._parameters(settings, inputs) | {"rule": settings["method"]}
+
+    _method: ClassVar[str] = "stacking"

@@ -81,6 +81,7 @@ def test_the_page_runs_and_prints_what_it_shows(page: Path, tmp_path, monkeypatc
     """
     pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     namespace: dict[str, object] = {"__name__": "page"}
     for block in blocks(page):
         # As many lines before the code as on the page, so that a traceback names the right one.

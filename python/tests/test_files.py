@@ -80,6 +80,28 @@ def test_a_model_comes_back_from_its_file_and_from_pickle(
         assert (tmp_path / "again.nc").stat().st_size > 1000
 
 
+@pytest.mark.parametrize("method", ["gp", "stacking", "rbcm"])
+def test_what_is_not_sampled_comes_from_its_file(
+    method: str, tmp_path: Path, gpfuse: Callable[..., str]
+) -> None:
+    """One exact GP, a rule with constant weights and one without, on several inputs."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    table["y"] = table["a"] + np.sin(table["b"]) + 0.1 * rng.normal(size=40)
+    csv, file = tmp_path / "d.csv", tmp_path / "m.nc"
+    table.to_csv(csv, index=False, float_format="%.17g")
+    gpfuse("fit", csv, "--target=y", "--method", method, "--out", file)
+    gpfuse("predict", file, csv, "--out", tmp_path / "p.csv")
+    model, X = gf.load(file), table[["a", "b", "c"]]
+    said = pd.read_csv(tmp_path / "p.csv")
+    np.testing.assert_allclose(model.predict(X), said["mean"], rtol=1e-9, atol=1e-9)
+    assert np.isfinite(model.evaluate(X, table["y"]).nlpd.value)
+    assert model.weights(X).mean.sum(axis=1) == pytest.approx(1.0)
+    if method != "gp":
+        assert model.rule == method
+        np.testing.assert_allclose(model.fit(X, table["y"]).predict(X), said["mean"], atol=1e-9)
+
+
 def test_columns_in_another_order_are_refused_after_a_file(tmp_path: Path) -> None:
     """Also where their names are those of columns without names."""
     rng = np.random.default_rng(0)

@@ -74,3 +74,18 @@ fn given_predictions_are_fused_by_a_rule() {
     let parts = ["nothing of poe is sampled"];
     place.refused("sbc --method poe --out sbc", 1, &parts);
 }
+
+/// Constant weights are called so, and a rule without weights shows none.
+#[test]
+fn a_rule_is_inspected() {
+    let place = Place::empty();
+    place.done("simulate --n 60 --inputs 3 --out d.csv");
+    place.done("fit d.csv --target y --method stacking --out m.nc");
+    let told = place.done("inspect m.nc").out;
+    assert!(told.contains("the weights are constant: no input changes them"), "{told}");
+    place.done("fit d.csv --target y --method rbcm --out m.nc");
+    let told = place.done("inspect m.nc").out;
+    assert!(told.starts_with("rbcm with 5 experts") && !told.contains("weight"), "{told}");
+    let compared = place.done("compare d.csv --target y --methods GP,rbcm").out;
+    assert!(compared.contains("\nto fit "), "{compared}");
+}

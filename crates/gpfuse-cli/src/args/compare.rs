@@ -54,6 +54,7 @@ fn methods() -> String {
 }
 
 fn contestants() -> impl TypedValueParser<Value = Contestant> {
-    Names::new(Contestant::all().into_iter().map(Contestant::name))
+    // What `fit` calls `single-gp`.
+    Names::new(Contestant::all().into_iter().map(Contestant::name).chain(["gp"]))
         .try_map(|name| name.parse::<Contestant>().map_err(|e| e.to_string()))
 }

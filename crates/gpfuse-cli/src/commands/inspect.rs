@@ -139,9 +139,11 @@ fn weights_json(fitted: &Fitted, found: &Effects) -> serde_json::Value {
 /// That the target is rounded, and what that means.
 fn rounded(fitted: &Fitted, step: f64) -> String {
     let sd = step / 12f64.sqrt();
+    // Three digits, and no exponent where none is needed.
+    let sd: f64 = format!("{sd:.2e}").parse().unwrap_or(sd);
     let target = fitted.target();
     format!(
-        "`{target}` is rounded to multiples of {step}: no prediction is narrower than an sd of {sd:.2e}"
+        "`{target}` is rounded to multiples of {step}: no prediction is narrower than an sd of {sd}"
     )
 }
 
@@ -182,7 +184,7 @@ fn experts(fitted: &Fitted) -> Vec<String> {
             fitted.given_names().into_iter().zip(experts.iter()).map(each).collect()
         }
     };
-    if fitted.settings.method.fuses() {
+    if fitted.model.dim() > 0 {
         out.push(format!("weights learned from {}", print::count(fitted.rows.len(), "row")));
     }
     out.push(String::new());
