@@ -141,5 +141,5 @@ fn given_rows_train_their_experts_and_overlap_is_refused() {
     place.refused(&fit, 1, &["row 41 is assigned, but there are 40 rows"]);
     place.write("a.csv", "row,expert\n1,7\n");
     place.refused(&fit, 1, &["`expert`", "7 is not a whole number from 0 to 2"]);
-    place.refused(&fit.replace("pbhs", "mogpe"), 1, &["`assign`", "is for bhs and pbhs"]);
+    place.refused(&fit.replace("pbhs", "mogpe"), 1, &["`assign`", "is for bhs, pbhs and rules"]);
 }

@@ -245,6 +245,9 @@ fn shells_and_man_know_what_the_help_says() {
 fn stack_offers_what_it_takes() {
     let place = Place::empty();
     let help = place.done("stack --help").out;
-    assert!(help.contains("Method. [default: pbhs] [possible values: bhs, pbhs]"), "{help}");
+    assert!(
+        help.contains("Method. [default: pbhs] [possible values: bhs, pbhs, linear-pool"),
+        "{help}"
+    );
     place.refused("stack s.csv --target y --method mogpe", 2, &["'mogpe'", "bhs, pbhs"]);
 }

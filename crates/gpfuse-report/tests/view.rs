@@ -94,7 +94,7 @@ fn several_inputs_have_slices_and_partial_effects() {
     }
 }
 
-/// The shares of two experts along two inputs sum to one, in every curve and in every cell.
+/// The shares of two experts along each of two inputs sum to one.
 #[test]
 fn several_experts_have_weights_along_each_input() {
     let learned = Settings { chains: 2, warmup: 60, draws: Some(30), ..Settings::default() };
@@ -110,12 +110,26 @@ fn several_experts_have_weights_along_each_input() {
             assert!(a.centre.iter().zip(&b.centre).all(|(a, b)| (a + b - 1.0).abs() < 1e-9));
             assert!(a.low.iter().zip(&a.high).all(|(low, high)| low <= high));
         }
-        let pair = found.pair.unwrap().panels;
-        let cells = pair[0].1.values.iter().zip(&pair[1].1.values);
-        assert!(
-            pair[0].1.values.len() == 324 && cells.clone().all(|(a, b)| (a + b - 1.0).abs() < 1e-9)
-        );
     }
+}
+
+/// Of two experts, the second is right where the sum of two inputs is large: both inputs move the weights, and the
+/// shares of a pair sum to one in every cell.
+#[test]
+fn weights_along_two_inputs() {
+    let rows = rows(2);
+    let large = |r: usize| rows.x()[2 * r] + rows.x()[2 * r + 1] > 10.0;
+    let off = |wrong: bool| {
+        let said = |(r, y): (usize, &f64)| y + if large(r) == wrong { 2.0 } else { 0.05 };
+        rows.y().unwrap().iter().enumerate().map(said).collect::<Vec<f64>>()
+    };
+    let says = Predictions::new(vec![off(true), off(false)], vec![vec![0.3; ROWS]; 2]).unwrap();
+    let rows = rows.clone().with_experts(vec!["a".into(), "b".into()], says).unwrap();
+    let sampler = Settings { chains: 2, warmup: 100, draws: Some(50), ..Settings::default() };
+    let fitted = fit(&rows, &FitSettings { sampler, ..settings(Method::Bhs) }).unwrap();
+    let pair = view(&fitted, Some(&rows), 1).unwrap().pair.unwrap().panels;
+    let [a, b] = [&pair[0].1.values, &pair[1].1.values];
+    assert!(a.len() == 324 && a.iter().zip(b).all(|(a, b)| (a + b - 1.0).abs() < 1e-9));
 }
 
 /// Experts made elsewhere speak only where a table has their columns.

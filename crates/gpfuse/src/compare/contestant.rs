@@ -53,13 +53,13 @@ impl Contestant {
         }
     }
 
-    /// The flags of `gpfuse fit` that fit it alone.
-    pub fn flags(self) -> String {
+    /// The name of the method that fits it alone, and whether in the plain form.
+    pub fn method(self) -> (&'static str, bool) {
         match self {
-            Contestant::Method(method) => format!("--method {method}"),
-            Contestant::PlainPbhs => "--method pbhs --plain".into(),
-            Contestant::Rule(rule) => format!("--method {rule}"),
-            Contestant::SingleGp => "--method gp".into(),
+            Contestant::Method(method) => (method.name(), false),
+            Contestant::PlainPbhs => (Method::Pbhs.name(), true),
+            Contestant::Rule(rule) => (rule.name(), false),
+            Contestant::SingleGp => (Method::Gp.name(), false),
         }
     }
 

@@ -54,7 +54,7 @@ settings! {
         /// about rows of its own an expert says what it would say without them; but where rows are divided
         /// among the experts it is 0.2.
         hold_out: Option<f64> = None,
-            common(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
+            rare(Experts).value("SHARE").bounds(Bounds::Between(0.0, 1.0))
                 .only(Only::Fusing)
                 .unless_given("none");
         /// Kernel of gp, and of the GPs among the experts of bhs and pbhs; with different kernels, that of the first.

@@ -103,7 +103,7 @@ settings! {
                 .unless_given("chosen from the data");
         /// Kernel. The best on eigen is the one that predicts rows left out best.
         kernel: Option<Kernel> = None,
-            common(OfBasis).unless_given("rbf, best on eigen");
+            rare(OfBasis).unless_given("rbf, best on eigen");
         /// Normalise the weights of pogpe and pbhs to sum to one at each input.
         normalise: bool = false,
             rare(Experts).only(Only::Methods(&[Method::Pogpe, Method::Pbhs]));

@@ -101,6 +101,10 @@ fn legend(comparison: &Comparison) -> Vec<String> {
     if comparison.entries.iter().any(|e| e.contestant.needs_experts()) {
         out.push("fit s: training the experts is counted wherever they are used.".into());
     }
-    out.extend(first.map(|(who, _)| format!("to fit {who}: gpfuse fit ... {}", who.flags())));
+    out.extend(first.map(|(who, _)| {
+        let (method, plain) = who.method();
+        let plain = if plain { " --plain" } else { "" };
+        format!("to fit {who}: gpfuse fit ... --method {method}{plain}")
+    }));
     out
 }
