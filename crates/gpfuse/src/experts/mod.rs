@@ -17,7 +17,7 @@ pub use twins::twins;
 use crate::gp::Objective;
 use crate::kernel::Kernel;
 use crate::settings::Group::Experts;
-use crate::settings::{Bounds, Form, Message, Only, common, rare, settings};
+use crate::settings::{Bounds, Form, Message, Only, rare, settings};
 use crate::{Error, Result};
 
 /// The kernels among which the data choose: smooth functions, and rougher ones.
