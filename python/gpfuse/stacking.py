@@ -93,13 +93,20 @@ class Stacking(Fused, Sampled):
     def worth_(self) -> dict[str, Any] | None:
         """How well each expert, and each way to weigh them, predicts training rows left out.
 
-        `rows` is their number; each of `lines` has `what`, `nlpd` and `se`, and `above` and
-        `above_se`: how far it is above the fusion, whose own line has no `above_se`. None where
-        that was not found out.
+        `rows` is their number; each of `lines` has `what`, such as "expert trees" or "by-input",
+        `nlpd` and `se`, and `above` and `above_se`: how far it is above the fusion, whose own line
+        has no `above_se`. None where that was not found out.
         """
         check_is_fitted(self)
         found = self.model_.worth
-        return None if found is None else json.loads(found)
+        if found is None:
+            return None
+        worth: dict[str, Any] = json.loads(found)
+        for line in worth["lines"]:
+            # An expert comes with its name.
+            if isinstance(line["what"], dict):
+                line["what"] = f"expert {line['what']['expert']}"
+        return worth
 
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
         if not self.model_.needs_predictions:

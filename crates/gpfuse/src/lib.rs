@@ -1,5 +1,5 @@
-//! Fuse the predictions of several Gaussian processes and other experts into one density, with weights
-//! that are inferred by Monte Carlo, and depend on the input where that predicts better.
+//! Predict a number with one honest density: train several models on a table, learn how much to trust each of them at
+//! each input from what each says about rows that it has not seen, and fuse them. The models can also be made elsewhere.
 //!
 //! ```
 //! # fn main() -> gpfuse::Result<()> {
