@@ -199,10 +199,11 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._new_rows(X)
         if not 0 < level < 1:
             raise ValueError(f"level: {level} is out of range: use a number between 0 and 1")
-        said = self._experts_at(X, mean, std)
+        # Weights do not ask what experts say, who then have no mean to show.
+        said = {} if self.model_.says_outcomes else self._experts_at(X, mean, std)
         threads = threads_of(self.threads, self.n_jobs)
-        found = self.model_.weigh(rows, float(level), threads, **said)
-        mean, low, high, expert_mean, expert_std = found
+        mean, low, high, *moments = self.model_.weigh(rows, float(level), threads, **said)
+        expert_mean, expert_std = moments or (None, None)
         names = self.model_.experts
         return Weights(names, mean, low, high, expert_mean, expert_std, float(level))
 

@@ -21,9 +21,7 @@ class Said:
     std: _Array
 
     def __post_init__(self) -> None:
-        if len(set(self.names)) < len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise ValueError(f"two experts are called `{twice}`: rename one")
+        _refuse_twice(self.names)
 
     def checked(self, rows: Sequence[int] | None = None) -> Said:
         """The same, if every value can be fused; `rows` are the numbers of the rows, from 0."""
@@ -52,6 +50,39 @@ class Said:
         return {"mean": self.mean, "sd": self.std}
 
 
+@dataclass(frozen=True)
+class LogDensities:
+    """The log densities of the target under K experts at n rows, of shape (n, K)."""
+
+    names: list[str]
+    log_density: _Array
+
+    def __post_init__(self) -> None:
+        _refuse_twice(self.names)
+
+    def checked(self) -> LogDensities:
+        """The same, if every row can be fused."""
+        if not (below := self.log_density < np.inf).all():
+            row, k = np.argwhere(~below)[0]
+            raise ValueError(
+                f"expert `{self.names[k]}`, row {row + 1}: log density is "
+                f"{float(self.log_density[row, k])}: it must be a number, or -inf where the expert "
+                "holds the target impossible: leave out the row or the expert"
+            )
+        if (never := (self.log_density == -np.inf).all(axis=1)).any():
+            raise ValueError(
+                f"row {np.argmax(never) + 1}: every expert holds the target impossible (log "
+                "density -inf): leave the row out"
+            )
+        return self
+
+
+def _refuse_twice(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two experts are called `{twice}`: rename one")
+
+
 def numbered(experts: int) -> list[str]:
     """The names of experts that have none."""
     return [str(k + 1) for k in range(experts)]
@@ -65,11 +96,25 @@ def from_tables(mean: Any, std: Any, rows: int, known: list[str] | None = None) 
     if mean is None or std is None:
         missing = "mean" if mean is None else "std"
         raise ValueError(f"experts' predictions: `{missing}` is missing: give both mean= and std=")
-    tables = {"mean": _matrix("mean", mean), "std": _matrix("std", std)}
-    experts = tables["mean"].shape[1] if known is None else len(known)
+    names, tables = _agreed({"mean": mean, "std": std}, rows, known)
+    return Said(names, **tables).checked()
+
+
+def from_log_density(log_density: Any, rows: int, known: list[str] | None = None) -> LogDensities:
+    """The same of log densities."""
+    names, tables = _agreed({"log_density": log_density}, rows, known)
+    return LogDensities(names, **tables).checked()
+
+
+def _agreed(
+    given: dict[str, Any], rows: int, known: list[str] | None
+) -> tuple[list[str], dict[str, _Array]]:
+    """The names of the experts, and all tables as numbers of one shape."""
+    tables = {what: _matrix(what, table) for what, table in given.items()}
+    experts = next(iter(tables.values())).shape[1] if known is None else len(known)
     # Names are compared first: they say more than a number.
     names = known if known is not None and known != numbered(experts) else None
-    for what, table in (("mean", mean), ("std", std)):
+    for what, table in given.items():
         found = _names(table)
         # Columns may be called like experts that have numbers for names; then they are meant.
         if found is not None and known is not None and sorted(found) == sorted(known):
@@ -84,7 +129,7 @@ def from_tables(mean: Any, std: Any, rows: int, known: list[str] | None = None) 
                 f"{what}: expected shape {(rows, experts)}, one row for each row of X and one "
                 f"column for each expert, found {values.shape}"
             )
-    return Said(names or known or numbered(experts), **tables).checked()
+    return names or known or numbered(experts), tables
 
 
 def _names(table: Any) -> list[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,16 @@ class Score:
             if error is not None
         ]
         return " +- ".join([f"{self.value:.4g}", *errors])
+
+
+@dataclass(frozen=True)
+class LogScores:
+    """What can be scored of experts that are known by their log densities of the target."""
+
+    nlpd: Score
+    """Mean negative log predictive density."""
+    losses: NDArray[np.float64] = field(repr=False)
+    """The negative log density of each row, for paired comparisons."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from .base import Sampled, name_of_target
 from .crossfit import Table
 from .distribution import Distribution
-from .engine import seed_of
+from .engine import seed_of, threads_of
 from .fused import Fused, refuse_own, seen
+from .given import from_log_density
+from .scores import LogScores, Score
 from .weighing import Weights
 
 _Array = NDArray[np.float64]
@@ -43,6 +45,7 @@ class Stacking(Fused, Sampled):
         *,
         mean: Any = None,
         std: Any = None,
+        log_density: Any = None,
         groups: Any = None,
         executor: Any = None,
     ) -> Self:
@@ -55,6 +58,10 @@ class Stacking(Fused, Sampled):
             What experts predict at these rows, which must not have trained them. The names of
             columns are the names of the experts. Without them, the experts are `estimators`, or
             are trained here.
+        log_density : array or data frame of shape (n, experts), optional
+            Instead, for `BHS`, the log density (or log probability) that each expert gave the
+            target of each row, which must not have trained it: as of leave-one-out, or of rows held
+            out. Minus infinity where it held the target impossible.
         groups : array of shape (n,), optional
             Rows of the same group are left out together, where `estimators` are fitted; a splitter
             gets them.
@@ -65,6 +72,22 @@ class Stacking(Fused, Sampled):
         self._refuse_ways(groups)
         rows, target = self._training(X, y)
         self._forget()
+        if log_density is not None:
+            if self.estimators is not None or mean is not None or std is not None:
+                raise ValueError(
+                    "log_density: it says all there is to say about experts: leave out mean=, std= "
+                    "and estimators="
+                )
+            logs = from_log_density(log_density, len(target))
+            self.weight_rows_ = np.arange(len(target))
+            return self._infer(
+                rows,
+                target,
+                name_of_target(y),
+                {"experts": len(logs.names)},
+                names=logs.names,
+                log_density=logs.log_density,
+            )
         if self.estimators is None and mean is None and std is None:
             return self._infer(rows, target, name_of_target(y))
         seed = seed_of(self.random_state)
@@ -109,6 +132,11 @@ class Stacking(Fused, Sampled):
         return worth
 
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
+        if self.model_.says_outcomes:
+            raise ValueError(
+                f"this {type(self).__name__} knows the log densities of its experts and no more, so "
+                "that it has no mean, std, quantile or sample: use log_density, evaluate and weights"
+            )
         if not self.model_.needs_predictions:
             refuse_own(mean, std)
             return {}
@@ -125,8 +153,58 @@ class Stacking(Fused, Sampled):
         return self._dist(X, mean, std, rao_blackwell)
 
     def weights(self, X: Any, level: float = 0.9, *, mean: Any = None, std: Any = None) -> Weights:
-        """How much each expert is trusted at each row, with central intervals of `level`."""
+        """How much each expert is trusted at each row, with central intervals of `level`.
+
+        Where `fit` had `mean` and `std`, they are wanted here, at the rows of `X`; where it had
+        `log_density`, the rows are enough.
+        """
         return self._weigh(X, level, mean, std)
+
+    def log_density(self, X: Any, *, log_density: Any) -> _Array:
+        """The log density of the target at each row of `X`, from those of the experts.
+
+        With `log_density` of shape (n, experts), it is averaged over the draws of the weights. Of
+        models that were fitted with `log_density`; others have `predict_dist(X).logpdf(y)`.
+        """
+        return self._measured(X, log_density)[1]
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        mean: Any = None,
+        std: Any = None,
+        log_density: Any = None,
+    ) -> Any:
+        """All scores of the predictions at `X` against `y`: `.nlpd`, `.crps`, `.coverage`, ...
+
+        Where `fit` had `log_density`, it is wanted here instead of `y`, at the rows of `X`, and
+        there is `.nlpd` alone.
+        """
+        check_is_fitted(self)
+        if not self.model_.says_outcomes and log_density is None:
+            return super().evaluate(X, y, mean=mean, std=std)
+        text, logs = self._measured(X, log_density)
+        return LogScores(Score(**json.loads(text)["nlpd"]), -logs)
+
+    def _measured(self, X: Any, log_density: Any) -> tuple[str, _Array]:
+        """The scores as JSON, and the log densities."""
+        rows = self._new_rows(X)
+        if not self.model_.says_outcomes:
+            raise ValueError(
+                "log_density: it is for models that were fitted with log_density=: use "
+                "predict_dist(X).logpdf(y)"
+            )
+        if log_density is None:
+            names = ", ".join(f"`{name}`" for name in self.model_.experts)
+            raise ValueError(
+                f"the experts {names} were made elsewhere: give their log densities of the target "
+                "at these rows as log_density="
+            )
+        logs = from_log_density(log_density, len(rows), self.model_.experts)
+        threads = threads_of(self.threads, self.n_jobs)
+        return self.model_.log_density(rows, threads, logs.log_density)
 
 
 def refuse_constant(y: _Array, own: NDArray[np.intp]) -> None:
@@ -160,7 +238,8 @@ class BHS(Stacking):
         w(x) = \\mathrm{softmax}(g_1(x), ..., g_K(x))
 
     with a GP for each gate :math:`g_k`. The experts are given by their predictions
-    (``fit(X, y, mean=..., std=...)``) or as `estimators`; if they are not, exact GPs and boosted
+    (``fit(X, y, mean=..., std=...)``), by their log densities of the target
+    (``fit(X, y, log_density=...)``) or as `estimators`; if they are not, exact GPs and boosted
     trees are trained.
 
     Parameters

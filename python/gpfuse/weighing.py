@@ -34,10 +34,11 @@ class Weights:
     """The lower ends of the weights' central posterior intervals."""
     high: _Array
     """Their upper ends."""
-    expert_mean: _Array
-    """What each expert predicts, in the units of the target."""
-    expert_std: _Array
-    """With which standard deviation."""
+    expert_mean: _Array | None
+    """What each expert predicts, in the units of the target; None of experts known by log
+    densities."""
+    expert_std: _Array | None
+    """With which standard deviation; None of such experts."""
     level: float
     """The part of the draws that the intervals hold."""
 
@@ -48,7 +49,9 @@ class Weights:
             [range(rows), self.experts], names=["row", "expert"]
         )
         names = ("mean", "low", "high", "expert_mean", "expert_std")
-        return pandas().DataFrame({n: getattr(self, n).ravel() for n in names}, index=index)
+        columns = {name: getattr(self, name) for name in names}
+        known = {name: values.ravel() for name, values in columns.items() if values is not None}
+        return pandas().DataFrame(known, index=index)
 
     def __repr__(self) -> str:
         shown, cut = self.experts[:_EXPERTS], len(self.experts) - _EXPERTS

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use gpfuse::diagnose::{ChainWeights, Diagnostics};
 use gpfuse::fit::{ExpertChoice, Worth};
-use gpfuse::metrics::{LEVELS, Score, Scores};
+use gpfuse::metrics::Score;
 use gpfuse::settings::{Message, Style};
 pub(crate) use gpfuse_report::page::number::count;
 use serde::Serialize;
@@ -93,20 +93,11 @@ pub(crate) fn table(rows: &[Vec<String>]) -> Vec<String> {
 }
 
 /// The scores as a table.
-pub(crate) fn scores(scores: &Scores) -> Vec<String> {
-    let head = ["score", "value", "MC error", "row error"];
-    let mut rows = vec![head.map(String::from).to_vec()];
-    let mut add = |name: String, s: &Score| {
-        rows.push(vec![name, value(s), error(s.mcse), error(s.se)]);
-    };
-    add("NLPD".into(), &scores.nlpd);
-    add("CRPS".into(), &scores.crps);
-    add("RMSE".into(), &scores.rmse);
-    add("MAE".into(), &scores.mae);
-    for (level, s) in LEVELS.iter().zip(&scores.coverage) {
-        add(format!("coverage of {:.0} %", 100.0 * level), s);
-    }
-    table(&rows)
+pub(crate) fn scores(scores: &[(String, &Score)]) -> Vec<String> {
+    let head = ["score", "value", "MC error", "row error"].map(String::from).to_vec();
+    let row =
+        |(name, s): &(String, &Score)| vec![name.clone(), value(s), error(s.mcse), error(s.se)];
+    table(&[head].into_iter().chain(scores.iter().map(row)).collect::<Vec<_>>())
 }
 
 /// The diagnostics as a table.
@@ -207,7 +198,7 @@ fn chains(found: &ChainWeights) -> Vec<String> {
 }
 
 fn number(v: f64, digits: usize) -> String {
-    if v.is_finite() { format!("{v:.digits$}") } else { "-".into() }
+    if v.is_finite() { fixed(v, digits) } else { "-".into() }
 }
 
 /// A line on standard error; where that is gone, so is its reader, and work goes on.

@@ -122,6 +122,56 @@ fn bad_tables_are_named() {
     place.refused("predict p.nc d.csv", 1, &["`mean_good`", "`d.csv`"]);
 }
 
+/// A column for each expert with its log density of the target, as R's loo and ArviZ have them.
+#[test]
+fn experts_may_give_their_log_densities_alone() {
+    let place = place();
+    let d = Table::parse(&place.text("p.csv"));
+    let (x, y) = (d.column("x"), d.column("y"));
+    let log = |name: &str, r: usize| {
+        let (mean, sd) = (d.column(&format!("mean_{name}"))[r], d.column(&format!("sd_{name}"))[r]);
+        -0.5 * ((y[r] - mean) / sd).powi(2) - sd.ln() - 0.918_938_533_204_672_7
+    };
+    let mut text = String::from("x,y,lpd_good,lpd_bad\n");
+    (0..ROWS).for_each(|r| {
+        text += &format!("{},{},{},{}\n", x[r], y[r], log("good", r), log("bad", r));
+    });
+    place.write("l.csv", &text);
+    let nlpd = |model: &str, table: &str| {
+        let scores = place.done(&format!("evaluate {model} {table} --json")).json();
+        (scores["nlpd"]["value"].as_f64().unwrap(), scores["crps"].is_null())
+    };
+    place.done(&format!("stack p.csv --target y --method bhs {SMALL_FIT}"));
+    place.done(&format!("stack l.csv --target y {SMALL_FIT}"));
+    let (known, found) = (nlpd("p.nc", "p.csv"), nlpd("l.nc", "l.csv"));
+    assert!((known.0 - found.0).abs() < 1e-10 && found.1 && !known.1, "{known:?}, {found:?}");
+    let seen = place.done("inspect l.nc").out;
+    assert!(seen.contains("bhs with 2 experts") && seen.contains("`good`, `bad`"), "{seen}");
+    // Weights need no more than inputs.
+    let weights = place.done("predict l.nc d.csv --experts").table();
+    let known = place.done("predict p.nc p.csv --experts").table();
+    for (a, b) in weights.column("weight_good").iter().zip(known.column("weight_good")) {
+        assert!((a - b).abs() < 1e-10, "{a}, {b}");
+    }
+    assert_eq!(weights.names.len(), 7);
+    let both = place.done("predict l.nc l.csv --density").table();
+    assert_eq!(both.names, ["x", "log_density"]);
+    place.done("report l.nc --data l.csv");
+    let page = place.text("l.html");
+    assert!(page.contains("NLPD") && !page.contains("CRPS"));
+    place.refused("predict l.nc l.csv", 1, &["`l.nc`", "no mean, sd", "--experts", "--density"]);
+    place.refused("evaluate l.nc d.csv", 1, &["`lpd_good`", "`d.csv`"]);
+    let fit = format!("stack w.csv --target y {SMALL_FIT}");
+    for (from, to, flags, words) in [
+        ("", "", "--method pbhs", "use bhs"),
+        ("lpd_bad", "mean_b", "", "`mean_b` has no partner"),
+        ("x,y,lpd_good,lpd_bad", "mean_b,sd_b,y,lpd_good", "", "has `mean_b` and `lpd_good`"),
+    ] {
+        place.write("w.csv", text.replacen(from, to, 1));
+        place.refused(&format!("{fit} {flags}"), 1, &[words]);
+    }
+}
+
 #[test]
 fn given_rows_train_their_experts_and_overlap_is_refused() {
     let place = Place::new();

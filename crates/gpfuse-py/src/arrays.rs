@@ -1,8 +1,8 @@
 //! Arrays from NumPy and back: one copy on the way in, which the fit owns, none on the way out.
 
-use gpfuse::Predictions;
+use gpfuse::{LogDensity, Predictions, Said};
+use numpy::PyUntypedArrayMethods;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use numpy::{PyUntypedArrayMethods, ndarray::ArrayView2};
 use pyo3::prelude::*;
 
 use crate::error;
@@ -25,22 +25,26 @@ pub(crate) fn vector(from: &Vector<'_>) -> Vec<f64> {
     from.as_array().iter().copied().collect()
 }
 
-/// Predictions of experts, from means and standard deviations of shape (rows, experts).
-pub(crate) fn predictions(
+/// The columns of a matrix.
+pub(crate) fn columns(from: &Matrix<'_>) -> Vec<Vec<f64>> {
+    from.as_array().columns().into_iter().map(|column| column.to_vec()).collect()
+}
+
+/// What experts say, from means and standard deviations of shape (rows, experts), or from log densities.
+pub(crate) fn said(
     mean: Option<&Matrix<'_>>,
     sd: Option<&Matrix<'_>>,
-) -> PyResult<Option<Predictions>> {
-    let columns = |from: ArrayView2<'_, f64>| -> Vec<Vec<f64>> {
-        from.columns().into_iter().map(|column| column.to_vec()).collect()
-    };
-    match (mean, sd) {
-        (None, None) => Ok(None),
-        (Some(mean), Some(sd)) => {
-            let (mean, sd) = (columns(mean.as_array()), columns(sd.as_array()));
-            Predictions::new(mean, sd).map(Some).map_err(error::of)
+    log_density: Option<&Matrix<'_>>,
+) -> PyResult<Option<Said>> {
+    let said = match (mean, sd, log_density) {
+        (None, None, None) => return Ok(None),
+        (Some(mean), Some(sd), None) => {
+            Predictions::new(columns(mean), columns(sd)).map(Said::from)
         }
-        _ => Err(error::value("experts' predictions: give both `mean` and `std`")),
-    }
+        (None, None, Some(log)) => LogDensity::new(columns(log)).map(Said::from),
+        _ => return Err(error::value("experts: give both `mean` and `std`, or `log_density`")),
+    };
+    said.map(Some).map_err(error::of)
 }
 
 /// One number per row to Python.

@@ -7,7 +7,7 @@ use gpfuse::experts::Assignment;
 use gpfuse::fit::{Effect, Experts};
 use gpfuse::predict::{ExpertSummary, Summary};
 use gpfuse::settings::{Given, Setting, Settled, Style, all, of_gp};
-use gpfuse::{Data, FitSettings, Fitted, Predictions, fit_with};
+use gpfuse::{Data, FitSettings, Fitted, Said, fit_with};
 use gpfuse_io::model_file::{self, ModelFileError};
 use gpfuse_io::nc::Tree;
 use numpy::{PyArray1, PyArray2};
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
-use crate::arrays::{Matrix, Pair, Vector, matrix, predictions, to_matrix, to_vector, vector};
+use crate::arrays::{Matrix, Pair, Vector, matrix, said, to_matrix, to_vector, vector};
 use crate::predictive::{Predictive, Source};
 use crate::{error, run, tree};
 
@@ -65,11 +65,12 @@ pub(crate) struct Model {
 }
 
 /// Fit a model. The rows of experts come as the assignment `(rows of each expert, rows of the
-/// weights)`, the predictions of experts made elsewhere as (rows, experts) with their names.
+/// weights)`, what experts made elsewhere say as (rows, experts) with their names.
 /// Beside the model stands the exception that stopped the fit early, if one did.
 #[pyfunction]
 #[pyo3(signature = (
-    x, y, settings, inputs, target, mean=None, sd=None, names=None, assignment=None, progress=None
+    x, y, settings, inputs, target, mean=None, sd=None, log_density=None, names=None, assignment=None,
+    progress=None
 ))]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -80,6 +81,7 @@ pub(crate) fn fit(
     target: String,
     mean: Option<Matrix<'_>>,
     sd: Option<Matrix<'_>>,
+    log_density: Option<Matrix<'_>>,
     names: Option<Vec<String>>,
     assignment: Option<(Vec<Vec<usize>>, Vec<usize>)>,
     progress: Option<Py<PyAny>>,
@@ -95,7 +97,8 @@ pub(crate) fn fit(
         Ok(data)
     };
     let data = made().map_err(error::of)?;
-    let data = with_experts(data, predictions(mean.as_ref(), sd.as_ref())?, names)?;
+    let given = said(mean.as_ref(), sd.as_ref(), log_density.as_ref())?;
+    let data = with_experts(data, given, names)?;
     let work = move |watch: &run::Watch| fit_with(&data, &settings, watch);
     match run::watched(py, progress.as_ref(), work)? {
         (Err(_), Some(stopped)) => Err(stopped),
@@ -109,15 +112,11 @@ pub(crate) fn fit(
 
 /// Rows with what experts say about them, where they say something; without names they are
 /// numbered.
-fn with_experts(
-    data: Data,
-    predictions: Option<Predictions>,
-    names: Option<Vec<String>>,
-) -> PyResult<Data> {
-    let Some(predictions) = predictions else { return Ok(data) };
-    let numbered = || (1..=predictions.experts()).map(|k| k.to_string()).collect();
+fn with_experts(data: Data, said: Option<Said>, names: Option<Vec<String>>) -> PyResult<Data> {
+    let Some(said) = said else { return Ok(data) };
+    let numbered = || (1..=said.experts()).map(|k| k.to_string()).collect();
     let names = names.unwrap_or_else(numbered);
-    data.with_experts(names, predictions).map_err(error::of)
+    data.with_experts(names, said).map_err(error::of)
 }
 
 impl Model {
@@ -140,12 +139,13 @@ impl Model {
         x: &Matrix<'_>,
         mean: Option<&Matrix<'_>>,
         sd: Option<&Matrix<'_>>,
+        log_density: Option<&Matrix<'_>>,
     ) -> PyResult<Data> {
         let (x, found) = matrix(x);
         error::same_inputs(self.fitted.inputs().len(), found)?;
         let data = Data::new(x, found).map_err(error::of)?;
         let names = self.needs_predictions().then(|| self.fitted.given_names());
-        with_experts(data, predictions(mean, sd)?, names)
+        with_experts(data, said(mean, sd, log_density)?, names)
     }
 }
 
@@ -295,7 +295,7 @@ impl Model {
         sd: Option<Matrix<'_>>,
         rao_blackwell: bool,
     ) -> PyResult<Predictive> {
-        let data = Box::new(self.data(&x, mean.as_ref(), sd.as_ref())?);
+        let data = Box::new(self.data(&x, mean.as_ref(), sd.as_ref(), None)?);
         // What is wrong with the rows is said now, not when a density is asked for.
         let prediction = self.fitted.predict(&data).map_err(error::of)?;
         if rao_blackwell {
@@ -303,6 +303,28 @@ impl Model {
         }
         let fitted = self.fitted.clone();
         Ok(Predictive::new(Source::Draws { fitted, data, rao_blackwell }, threads))
+    }
+
+    /// Whether the experts say how probable outcomes are, and no more.
+    #[getter]
+    fn says_outcomes(&self) -> bool {
+        self.fitted.says_outcomes()
+    }
+
+    /// The log densities of targets, from those of experts: the scores as JSON, and those of each row.
+    fn log_density<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'_>,
+        threads: usize,
+        log_density: Matrix<'_>,
+    ) -> PyResult<(String, Bound<'py, PyArray1<f64>>)> {
+        let data = self.data(&x, None, None, Some(&log_density))?;
+        let fitted = self.fitted.clone();
+        let found =
+            run::whole(py, move |_| fitted.predict(&data)?.on_threads(threads).log_scores())?;
+        let rows = found.losses.iter().map(|loss| -loss).collect();
+        Ok((serde_json::to_string(&found).map_err(error::of_json)?, to_vector(py, rows)))
     }
 
     /// Mean and standard deviation of each training target without its row, and how many rows have a
@@ -354,7 +376,7 @@ impl Model {
         Ok(Some((told.to_string(), found.inputs.into_iter().map(one).collect::<PyResult<_>>()?)))
     }
 
-    /// The experts at rows: weight, its interval's ends, mean and sd, each (rows, experts).
+    /// The experts at rows: weight, its interval's ends, and mean and sd where they say these, each (rows, experts).
     #[pyo3(signature = (x, level, threads, mean=None, sd=None))]
     fn weigh<'py>(
         &self,
@@ -365,13 +387,20 @@ impl Model {
         mean: Option<Matrix<'_>>,
         sd: Option<Matrix<'_>>,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-        let (data, fitted) = (self.data(&x, mean.as_ref(), sd.as_ref())?, self.fitted.clone());
+        let data = self.data(&x, mean.as_ref(), sd.as_ref(), None)?;
+        let fitted = self.fitted.clone();
         let found =
             run::whole(py, move |_| fitted.predict(&data)?.on_threads(threads).weights(level))?;
         let found: Vec<ExpertSummary> = found.into_iter().flatten().collect();
-        let parts: [fn(&ExpertSummary) -> f64; 5] =
-            [|e| e.weight.mean, |e| e.weight.low, |e| e.weight.high, |e| e.mean, |e| e.sd];
+        let parts: [fn(&ExpertSummary) -> Option<f64>; 5] = [
+            |e| Some(e.weight.mean),
+            |e| Some(e.weight.low),
+            |e| Some(e.weight.high),
+            |e| e.mean,
+            |e| e.sd,
+        ];
         let k = self.fitted.model.experts();
-        parts.iter().map(|of| to_matrix(py, found.iter().map(of).collect(), k)).collect()
+        let all = parts.iter().filter_map(|of| found.iter().map(of).collect::<Option<Vec<f64>>>());
+        all.map(|values| to_matrix(py, values, k)).collect()
     }
 }

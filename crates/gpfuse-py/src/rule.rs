@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
-use crate::arrays::{Matrix, Vector, predictions, to_vector, vector};
+use crate::arrays::{Matrix, Vector, columns, to_vector, vector};
 use crate::predictive::{Predictive, Source};
 use crate::{error, run};
 
@@ -82,5 +82,5 @@ impl Learned {
 }
 
 fn given(mean: &Matrix<'_>, sd: &Matrix<'_>) -> PyResult<Predictions> {
-    predictions(Some(mean), Some(sd))?.ok_or_else(|| error::value("there are no experts"))
+    Predictions::new(columns(mean), columns(sd)).map_err(error::of)
 }

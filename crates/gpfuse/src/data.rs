@@ -6,9 +6,11 @@
 
 mod notes;
 mod predictions;
+mod said;
 
 pub use predictions::Predictions;
 pub(crate) use predictions::{check_sd, check_value};
+pub use said::{LogDensity, Said};
 
 use crate::experts::Assignment;
 use crate::{Error, Result};
@@ -21,7 +23,7 @@ pub struct Data {
     inputs: Vec<String>,
     target: String,
     experts: Vec<String>,
-    predictions: Option<Predictions>,
+    predictions: Option<Said>,
     assignment: Option<Assignment>,
     /// The rows' numbers in the table that they were picked from; none for a whole table.
     numbers: Option<Vec<usize>>,
@@ -98,7 +100,8 @@ impl Data {
     /// # Errors
     /// If there is not one name for each expert, two are called alike, or the predictions are of
     /// another number of rows.
-    pub fn with_experts(self, names: Vec<String>, predictions: Predictions) -> Result<Data> {
+    pub fn with_experts(self, names: Vec<String>, said: impl Into<Said>) -> Result<Data> {
+        let predictions = said.into();
         if let Some(k) = (1..names.len()).find(|k| names[..*k].contains(&names[*k])) {
             return Err(Error::Data(format!("two experts are called `{}`: rename one", names[k])));
         }
@@ -169,7 +172,7 @@ impl Data {
     }
 
     /// What experts made elsewhere say.
-    pub fn predictions(&self) -> Option<&Predictions> {
+    pub fn predictions(&self) -> Option<&Said> {
         self.predictions.as_ref()
     }
 
@@ -279,7 +282,7 @@ mod tests {
         let part = all.pick(&[3, 1]).unwrap();
         assert_eq!(part.x(), [4.0, 8.0, 2.0, 6.0]);
         assert_eq!(part.y().unwrap(), [3.0, 1.0]);
-        assert_eq!(part.predictions().unwrap().mean(), [vec![0.4, 0.2]]);
+        assert_eq!(part.predictions().unwrap().columns(), [[0.4, 0.2], [1.0, 1.0]]);
         assert_eq!(part.inputs(), ["x1", "x2"]);
         let again = part.pick(&[1]).unwrap();
         assert_eq!((again.number(0), again.row(0)), (1, &[2.0, 6.0][..]));

@@ -13,12 +13,14 @@
 //! in chain c, `sum_c (m - 1) / m sum_b (T_(b) - mean of T_(b) in c)^2` is its square. That the
 //! chains differ is what the weights are for; it does not widen the error bar.
 
+mod outcomes;
 mod paired;
 
 use std::ops::Range;
 
 use serde::Serialize;
 
+pub use outcomes::{LogScores, Measured};
 pub use paired::{Difference, paired};
 
 use crate::predict::{Batches, FusedBlock, Mixture, Predictive, Spectrum};
@@ -60,6 +62,16 @@ pub struct Scores {
     /// The losses of each row, for paired comparisons.
     #[serde(skip)]
     pub losses: Vec<[f64; LOSSES]>,
+}
+
+impl Scores {
+    /// The same by their names.
+    fn named(&self) -> Vec<(String, &Score)> {
+        let plain = [&self.nlpd, &self.crps, &self.rmse, &self.mae];
+        let plain = ["NLPD", "CRPS", "RMSE", "MAE"].map(String::from).into_iter().zip(plain);
+        let level = |level: &f64| format!("coverage of {:.0} %", 100.0 * level);
+        plain.chain(LEVELS.iter().map(level).zip(&self.coverage)).collect()
+    }
 }
 
 /// Score predictions against `y`, one outcome for each of their rows, in the units of the
@@ -178,9 +190,9 @@ fn crps(whole: &Mixture<'_>, parts: &[Mixture<'_>], y: f64, batches: &Batches) -
     (score, parts.iter().zip(&each).map(effect).collect())
 }
 
-fn summarise(
-    losses: &[[f64; LOSSES]],
-    without: &[[f64; LOSSES]],
+fn summarise<const N: usize>(
+    losses: &[[f64; N]],
+    without: &[[f64; N]],
     l: usize,
     root: bool,
     batches: &Batches,

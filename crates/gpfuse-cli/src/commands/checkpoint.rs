@@ -12,9 +12,9 @@ use crate::progress::{cancelled, listen, listen_saying};
 
 /// What a run is known by: its settings and the rows that it is fitted to.
 fn run(settings: &CheckedFit, data: &Data) -> Run {
-    let experts = data.predictions().into_iter().flat_map(|p| p.mean().iter().chain(p.sd()));
+    let experts = data.predictions().into_iter().flat_map(|said| said.columns());
     let target = data.y().unwrap_or_default();
-    let numbers = digest([data.x(), target].into_iter().chain(experts.map(Vec::as_slice)));
+    let numbers = digest([data.x(), target].into_iter().chain(experts));
     let run = Run::new(settings)
         .with("rows", &data.len())
         .with("inputs", &data.inputs())

@@ -1,6 +1,6 @@
 //! `gpfuse evaluate`: the scores of a model on rows with known targets.
 
-use gpfuse::metrics::{LEVELS, Scores};
+use gpfuse::metrics::{LEVELS, Measured, Scores};
 
 use super::{Outcome, Query, judged, threads};
 use crate::args::EvaluateArgs;
@@ -15,12 +15,17 @@ pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     if args.rao_blackwell {
         prediction = prediction.rao_blackwell()?;
     }
-    let scores = during("scoring", || prediction.evaluate())?;
+    let found = during("scoring", || prediction.measure())?;
     print::warn(print::rendered(&fitted.diagnostics.warnings));
-    if args.json {
-        print::json(&json(&scores, fitted.diagnostics.passed()))?;
-    } else {
-        print::lines(&print::scores(&scores))?;
+    let converged = fitted.diagnostics.passed();
+    match (&found, args.json) {
+        (_, false) => print::lines(&print::scores(&found.named()))?,
+        (Measured::All(scores), true) => print::json(&json(scores, converged))?,
+        (Measured::Log(scores), true) => {
+            let (rows, nlpd) = (scores.rows, scores.nlpd);
+            let all = serde_json::json!({ "rows": rows, "nlpd": nlpd, "converged": converged });
+            print::json(&all)?;
+        }
     }
     Ok(judged(fitted, args.strict))
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anyhow::bail;
-use gpfuse::fit::Experts;
+use gpfuse::fit::{Experts, Fitted};
 use gpfuse::predict::{ExpertSummary, Mixture};
 use gpfuse::random::{Purpose, stream};
 use gpfuse_io::table::TableSink;
@@ -42,7 +42,15 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     }
     let query = Query::keeping(&args.model, &args.data, args.density, &keep)?;
     let (fitted, data, mut kept) = (&query.fitted, &query.data, query.kept);
-    let y = if args.density { Some(data.y()?) } else { None };
+    let outcomes = fitted.says_outcomes();
+    if outcomes && (args.samples > 0 || !(args.density || args.experts)) {
+        bail!(
+            "`{}`: its experts said log densities and no more, so that it has no mean, sd, quantile or sample: use \
+             --experts for their weights, and --density for log densities of rows with columns `lpd_NAME`",
+            args.model.display()
+        );
+    }
+    let y = if args.density && !outcomes { Some(data.y()?) } else { None };
     let mut prediction = fitted.predict(data)?.on_threads(threads);
     if args.rao_blackwell {
         prediction = prediction.rao_blackwell()?;
@@ -52,7 +60,7 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
         (Experts::Named(_), _) => fitted.expert_names(),
         _ => fitted.expert_names().iter().map(|k| format!("expert_{k}")).collect(),
     };
-    let names = column_names(args, fitted.inputs(), &labels);
+    let names = column_names(args, fitted, &labels);
     for name in &mut kept.names {
         if names.contains(name) {
             *name = format!("kept_{name}");
@@ -66,7 +74,11 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let bar = (!seen).then(|| counting(data.len(), "rows")).flatten();
     for chunk in prediction.chunks() {
         let experts = if args.experts { chunk.weights(WEIGHT_LEVEL)? } else { Vec::new() };
-        let summaries = chunk.each(|row, density| summary(args, row, density, y))?;
+        let summaries = match (outcomes, args.density) {
+            (true, true) => chunk.log_density()?.into_iter().map(|log| vec![log]).collect(),
+            (true, false) => vec![Vec::new(); chunk.len()],
+            (false, _) => chunk.each(|row, density| summary(args, row, density, y))?,
+        };
         for ((i, row), predicted) in chunk.rows().enumerate().zip(summaries) {
             line.clear();
             line.extend_from_slice(data.row(row));
@@ -82,23 +94,28 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
 }
 
 /// The columns written: inputs, then predictions, then the experts by their labels.
-fn column_names(args: &PredictArgs, inputs: &[String], experts: &[String]) -> Vec<String> {
-    let mut names = vec!["mean".to_string(), "sd".into()];
-    names.extend(args.quantiles.iter().map(|p| format!("q{p}")));
-    if args.density {
-        names.extend(["log_density", "pit", "crps"].map(String::from));
+fn column_names(args: &PredictArgs, fitted: &Fitted, experts: &[String]) -> Vec<String> {
+    let (mut names, mut columns) = (Vec::new(), vec!["weight", "weight_low", "weight_high"]);
+    if fitted.says_outcomes() {
+        names.extend(args.density.then(|| "log_density".to_string()));
+    } else {
+        names.extend(["mean".to_string(), "sd".into()]);
+        names.extend(args.quantiles.iter().map(|p| format!("q{p}")));
+        if args.density {
+            names.extend(["log_density", "pit", "crps"].map(String::from));
+        }
+        names.extend((1..=args.samples).map(|i| format!("sample_{i}")));
+        columns.extend(["mean", "sd"]);
     }
-    names.extend((1..=args.samples).map(|i| format!("sample_{i}")));
     for expert in experts {
-        let columns = ["weight", "weight_low", "weight_high", "mean", "sd"];
-        names.extend(columns.map(|c| format!("{c}_{expert}")));
+        names.extend(columns.iter().map(|c| format!("{c}_{expert}")));
     }
     // An input may be called like a column of the predictions.
     let input = |name: &String| match names.contains(name) {
         true => format!("input_{name}"),
         false => name.clone(),
     };
-    inputs.iter().map(input).chain(names.iter().cloned()).collect()
+    fitted.inputs().iter().map(input).chain(names.iter().cloned()).collect()
 }
 
 /// The predicted columns of a row.
@@ -113,6 +130,6 @@ fn summary(args: &PredictArgs, row: usize, density: &Mixture<'_>, y: Option<&[f6
     out
 }
 
-fn expert(e: &ExpertSummary) -> [f64; 5] {
-    [e.weight.mean, e.weight.low, e.weight.high, e.mean, e.sd]
+fn expert(e: &ExpertSummary) -> impl Iterator<Item = f64> {
+    [e.weight.mean, e.weight.low, e.weight.high].into_iter().chain(e.mean).chain(e.sd)
 }

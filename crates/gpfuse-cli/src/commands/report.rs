@@ -134,12 +134,12 @@ fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {
         refuse_same(data, &out)?;
     }
     refuse_unwritable(&out)?;
-    let evaluate = |data: &Data| fitted.predict(data)?.on_threads(threads).evaluate();
+    let measure = |data: &Data| fitted.predict(data)?.on_threads(threads).measure();
     let (shown, scores, experts) = during("looking at the model", || -> anyhow::Result<_> {
         let experts = data.as_ref().map(|data| fitted.evaluate_experts(data, threads));
         Ok((
             view(&fitted, data.as_ref(), threads)?,
-            data.as_ref().map(evaluate).transpose()?,
+            data.as_ref().map(measure).transpose()?,
             experts.transpose()?.unwrap_or_default(),
         ))
     })?;

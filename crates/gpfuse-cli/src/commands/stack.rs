@@ -16,10 +16,12 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     }
     let mut given = args.options.with_file(args.settings.as_deref())?;
     MAKE_EXPERTS.iter().for_each(|name| drop(given.remove(name)));
-    if given.get("method").is_none() {
-        given.set("method", Method::Pbhs.name());
-    }
     let training = Training::with_experts(&args.data, (&args.columns).into())?;
+    if given.get("method").is_none() {
+        // A product has to know more than log densities.
+        let normal = training.data.predictions().is_none_or(|said| said.normal().is_some());
+        given.set("method", if normal { Method::Pbhs } else { Method::Bhs }.name());
+    }
     training.tell();
     given.set("experts", training.data.experts().len());
     let settings = settled(given, training.data.inputs(), Methods::One)?;

@@ -6,7 +6,7 @@ use anyhow::{anyhow, bail};
 use gpfuse::Data;
 use gpfuse::fit::{CheckedFit, FitSettings};
 use gpfuse::settings::{Given, Settled, Style};
-use gpfuse_io::table::{Table, TableError, data_columns};
+use gpfuse_io::table::{ExpertColumns, ExpertKind, Table, TableError, data_columns};
 use serde_json::Value;
 
 use crate::args::ColumnArgs;
@@ -37,32 +37,33 @@ impl Training {
     /// The inputs asked for, or all columns but the target, and the target.
     pub(super) fn read(path: &Path, columns: Columns<'_>) -> anyhow::Result<Training> {
         let Columns { target, inputs: Some(inputs), .. } = columns else {
-            return Training::with(path, columns, |_| Ok(Vec::new()));
+            return Training::with(path, columns, |_| Ok(ExpertColumns::default()));
         };
         columns.check()?;
         // Who names all columns may have numbers for names.
-        let wanted = data_columns(inputs, Some(target), &[]);
+        let none = ExpertColumns::default();
+        let wanted = data_columns(inputs, Some(target), &none);
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
         let table = Table::read(path, Some(&wanted))?;
-        Ok(Training { data: table.data(inputs, target, &[])?, path: table.path })
+        Ok(Training { data: table.data(inputs, target, &none)?, path: table.path })
     }
 
-    /// The same with what experts made elsewhere say, in columns `mean_NAME` and `sd_NAME`.
+    /// The same with what experts made elsewhere say, in columns `mean_NAME` and `sd_NAME`, or `lpd_NAME`.
     pub(super) fn with_experts(path: &Path, columns: Columns<'_>) -> anyhow::Result<Training> {
-        Training::with(path, columns, |header| expert_names(path, header, columns))
+        Training::with(path, columns, |header| expert_columns(path, header, columns))
     }
 
     fn with(
         path: &Path,
         columns: Columns<'_>,
-        experts: impl FnOnce(&[String]) -> anyhow::Result<Vec<String>>,
+        experts: impl FnOnce(&[String]) -> anyhow::Result<ExpertColumns>,
     ) -> anyhow::Result<Training> {
         columns.check()?;
         let target = columns.target;
-        let (mut inputs, mut names) = (Vec::new(), Vec::new());
+        let (mut inputs, mut said) = (Vec::new(), ExpertColumns::default());
         let table = Table::choose(path, |header| {
-            names = experts(header)?;
-            let other = data_columns(&[], Some(target), &names);
+            said = experts(header)?;
+            let other = data_columns(&[], Some(target), &said);
             inputs = columns.inputs(path, header, &other)?;
             if inputs.is_empty() {
                 bail!(
@@ -70,9 +71,9 @@ impl Training {
                     path.display()
                 );
             }
-            anyhow::Ok(data_columns(&inputs, Some(target), &names))
+            anyhow::Ok(data_columns(&inputs, Some(target), &said))
         })?;
-        let data = table.data(&inputs, target, &names)?;
+        let data = table.data(&inputs, target, &said)?;
         Ok(Training { data, path: table.path })
     }
 
@@ -180,13 +181,12 @@ fn omega(path: &Path, inputs: usize) -> anyhow::Result<Vec<f64>> {
     Ok((0..table.rows).flat_map(|r| table.columns.iter().map(move |c| c[r])).collect())
 }
 
-/// The names of the experts that a header has columns for, in their order; inputs and what is excluded
-/// are not looked at.
-fn expert_names(
+/// The experts that a header has columns for, in their order; inputs and what is excluded are not looked at.
+fn expert_columns(
     path: &Path,
     header: &[String],
     columns: Columns<'_>,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<ExpertColumns> {
     let inputs = columns.inputs.unwrap_or_default();
     let taken = |name: &&String| inputs.contains(name) || columns.exclude.contains(name);
     let free: Vec<&String> = header.iter().filter(|name| !taken(name)).collect();
@@ -200,14 +200,26 @@ fn expert_names(
             );
         }
     }
-    let names: Vec<String> = named("mean_").map(String::from).collect();
-    if names.is_empty() {
-        bail!(
-            "`{}`: has no experts: add columns `mean_NAME` and `sd_NAME` for each",
+    let found = [ExpertKind::Normal, ExpertKind::LogDensity].map(|kind| ExpertColumns {
+        names: named(kind.starts()[0]).map(String::from).collect(),
+        kind,
+    });
+    match found {
+        [normal, said] if normal.names.is_empty() && said.names.is_empty() => bail!(
+            "`{}`: has no experts: add columns `mean_NAME` and `sd_NAME` for each, or `lpd_NAME` with its log \
+             density of the target",
             path.display()
-        );
+        ),
+        [normal, said] if said.names.is_empty() => Ok(normal),
+        [normal, said] if normal.names.is_empty() => Ok(said),
+        [normal, said] => bail!(
+            "`{}`: has `mean_{}` and `lpd_{}`: give all experts the one or the other, or name the inputs with \
+             --inputs if this is one",
+            path.display(),
+            normal.names[0],
+            said.names[0]
+        ),
     }
-    Ok(names)
 }
 
 /// Errors of the data name the table.

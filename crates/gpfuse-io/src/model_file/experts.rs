@@ -7,19 +7,19 @@
 //! lengthscale 0. An expert whose kernel is `trees` has no rows: its trees are in `boosted_*`, `tree_root`
 //! and `node_*` (`trees.rs`). Nor has one that predicts rows from their nearest ones: `expert_table` says from
 //! which table (`tables.rs`). What the experts say about the rows of the weights without them is in `said_mean` and
-//! `said_sd`.
+//! `said_sd`, or in `said_log_density`.
 
 mod tables;
 mod trees;
 
 use std::sync::Arc;
 
-use gpfuse::Predictions;
 use gpfuse::experts::{Expert, TREES};
 use gpfuse::fit::{Experts, Fitted};
 use gpfuse::gp::nearest::Nearest;
 use gpfuse::gp::{Gp, Hyper};
 use gpfuse::kernel::Kernel;
+use gpfuse::{LogDensity, Predictions, Said};
 
 use super::{Reader, var, variable};
 use crate::nc::{Data, Tree, Var};
@@ -35,9 +35,16 @@ pub(super) fn write(fitted: &Fitted, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
         vars.push(var("stacking_row", &["stacking"], Data::I64(rows)));
     }
     if let Some(said) = &fitted.said {
-        let dims = ["expert", "stacking"];
-        vars.push(var("said_mean", &dims, Data::F64(said.mean().concat())));
-        vars.push(var("said_sd", &dims, Data::F64(said.sd().concat())));
+        let mut add = |name: &str, values: &[Vec<f64>]| {
+            vars.push(var(name, &["expert", "stacking"], Data::F64(values.concat())));
+        };
+        match &**said {
+            Said::Normal(said) => {
+                add("said_mean", said.mean());
+                add("said_sd", said.sd());
+            }
+            Said::LogDensity(said) => add("said_log_density", said.values()),
+        }
     }
     match &fitted.experts {
         Experts::Learned => {}
@@ -90,17 +97,21 @@ pub(super) fn read_said(
     group: &Reader<'_>,
     experts: usize,
     rows: usize,
-) -> Result<Option<Predictions>, String> {
-    if group.data("said_mean").is_err() {
-        return Ok(None);
-    }
-    let [mean, sd] = ["said_mean", "said_sd"].map(|name| group.numbers(name));
-    let (mean, sd) = (mean?, sd?);
-    if rows == 0 || [mean.len(), sd.len()].iter().any(|n| *n != experts * rows) {
-        return Err("`gpfuse/said_mean` does not have the shape that it says".into());
-    }
-    let [mean, sd] = [mean, sd].map(|v| v.chunks(rows).map(<[f64]>::to_vec).collect());
-    Predictions::new(mean, sd).map(Some).map_err(|e| format!("`gpfuse/said_mean`: {e}"))
+) -> Result<Option<Said>, String> {
+    let known = ["said_mean", "said_log_density"].into_iter().find(|n| group.data(n).is_ok());
+    let Some(known) = known else { return Ok(None) };
+    let each = |name: &str| -> Result<Vec<Vec<f64>>, String> {
+        let values = group.numbers(name)?;
+        if rows == 0 || values.len() != experts * rows {
+            return Err(format!("`gpfuse/{name}` does not have the shape that it says"));
+        }
+        Ok(values.chunks(rows).map(<[f64]>::to_vec).collect())
+    };
+    let said = match known {
+        "said_mean" => Predictions::new(each(known)?, each("said_sd")?).map(Said::from),
+        _ => LogDensity::new(each(known)?).map(Said::from),
+    };
+    said.map(Some).map_err(|e| format!("`gpfuse/{known}`: {e}"))
 }
 
 /// Numbers of an expert's own inputs, spread over all inputs.

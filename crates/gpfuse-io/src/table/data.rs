@@ -1,45 +1,84 @@
 //! Columns of a table as the rows that the library takes.
 
 use gpfuse::fit::Experts;
-use gpfuse::{Data, Fitted, Predictions};
+use gpfuse::{Data, Fitted, LogDensity, Predictions, Said};
 
 use super::Table;
 use super::error::{Place, TableError};
 use super::select::select;
 
-/// The columns of some experts: means, then standard deviations.
-fn expert_columns(names: &[String]) -> Vec<String> {
-    let means = names.iter().map(|name| format!("mean_{name}"));
-    means.chain(names.iter().map(|name| format!("sd_{name}"))).collect()
+/// Experts made elsewhere that a table has columns for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ExpertColumns {
+    /// Their names.
+    pub names: Vec<String>,
+    /// What they say.
+    pub kind: Kind,
 }
 
-/// The columns that [`Table::data`] looks for.
-pub fn data_columns(inputs: &[String], target: Option<&str>, experts: &[String]) -> Vec<String> {
-    let target = target.map(String::from);
-    inputs.iter().cloned().chain(target).chain(expert_columns(experts)).collect()
+/// What the columns of an expert say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// A mean and a standard deviation.
+    #[default]
+    Normal,
+    /// The log density of the target.
+    LogDensity,
 }
 
-/// The columns that predictions of a model need, `with_target` also those that scores need.
-pub fn model_columns(fitted: &Fitted, with_target: bool) -> Vec<String> {
-    data_columns(fitted.inputs(), with_target.then(|| fitted.target()), experts_of(fitted))
-}
-
-/// The names of experts that were made elsewhere.
-fn experts_of(fitted: &Fitted) -> &[String] {
-    match &fitted.experts {
-        Experts::Named(names) => names,
-        _ => &[],
+impl Kind {
+    /// How the columns of an expert begin, each followed by its name.
+    pub fn starts(self) -> &'static [&'static str] {
+        match self {
+            Kind::Normal => &["mean_", "sd_"],
+            Kind::LogDensity => &["lpd_"],
+        }
     }
 }
 
+impl ExpertColumns {
+    /// Those that predictions of a model need; `with_target` those that scores need.
+    fn of(fitted: &Fitted, with_target: bool) -> ExpertColumns {
+        let kind = if fitted.says_outcomes() { Kind::LogDensity } else { Kind::Normal };
+        match &fitted.experts {
+            Experts::Named(names) if with_target || kind == Kind::Normal => {
+                ExpertColumns { names: names.clone(), kind }
+            }
+            _ => ExpertColumns::default(),
+        }
+    }
+
+    /// The columns: of all experts those with the first beginning, then those with the next.
+    fn columns(&self) -> Vec<String> {
+        let starts = self.kind.starts().iter();
+        starts.flat_map(|start| self.names.iter().map(move |n| format!("{start}{n}"))).collect()
+    }
+}
+
+/// The columns that [`Table::data`] looks for.
+pub fn data_columns(
+    inputs: &[String],
+    target: Option<&str>,
+    experts: &ExpertColumns,
+) -> Vec<String> {
+    let target = target.map(String::from);
+    inputs.iter().cloned().chain(target).chain(experts.columns()).collect()
+}
+
+/// The columns that predictions of a model need, `with_target` also those that scores need: the target, or the log
+/// densities of experts that say no more.
+pub fn model_columns(fitted: &Fitted, with_target: bool) -> Vec<String> {
+    let target = (with_target && !fitted.says_outcomes()).then(|| fitted.target());
+    data_columns(fitted.inputs(), target, &ExpertColumns::of(fitted, with_target))
+}
+
 impl Table {
-    /// The columns of inputs, of the target where there is one, and `mean_NAME` and `sd_NAME` of
-    /// each expert, as rows of the library.
+    /// The columns of inputs, of the target where there is one, and of each expert, as rows of the library.
     pub fn data(
         &self,
         inputs: &[String],
         target: &str,
-        experts: &[String],
+        experts: &ExpertColumns,
     ) -> Result<Data, TableError> {
         let problem = |e: gpfuse::Error| match e {
             gpfuse::Error::Data(problem) => TableError::Data { path: self.path.clone(), problem },
@@ -51,13 +90,25 @@ impl Table {
         if let Some(y) = self.column(target) {
             data = data.with_target(y.to_vec()).map_err(problem)?;
         }
-        if experts.is_empty() {
+        if experts.names.is_empty() {
             return Ok(data);
         }
-        let columns = expert_columns(experts);
-        let (mean, sd) = columns.split_at(experts.len());
+        let said = match experts.kind {
+            Kind::Normal => self.normal(experts)?.map(Said::from),
+            Kind::LogDensity => {
+                let all = self.named(&experts.columns())?;
+                LogDensity::new(all.into_iter().map(<[f64]>::to_vec).collect()).map(Said::from)
+            }
+        };
+        said.and_then(|said| data.with_experts(experts.names.clone(), said)).map_err(problem)
+    }
+
+    /// What experts say by their means and standard deviations.
+    fn normal(&self, experts: &ExpertColumns) -> Result<gpfuse::Result<Predictions>, TableError> {
+        let columns = experts.columns();
+        let (mean, sd) = columns.split_at(experts.names.len());
         let (mean, sd) = (self.named(mean)?, self.named(sd)?);
-        for (name, sd) in columns[experts.len()..].iter().zip(&sd) {
+        for (name, sd) in columns[experts.names.len()..].iter().zip(&sd) {
             if let Some(row) = sd.iter().position(|sd| *sd <= 0.0) {
                 let column = name.clone();
                 let place = Place { path: self.path.clone(), row: row + 1, line: None, column };
@@ -65,13 +116,19 @@ impl Table {
             }
         }
         let owned = |all: Vec<&[f64]>| all.into_iter().map(<[f64]>::to_vec).collect();
-        let predictions = Predictions::new(owned(mean), owned(sd)).map_err(problem)?;
-        data.with_experts(experts.to_vec(), predictions).map_err(problem)
+        Ok(Predictions::new(owned(mean), owned(sd)))
     }
 
-    /// The rows that a model can predict at, with their target where it was read.
+    /// The rows that a model can predict at, with their target and the log densities of experts where these were
+    /// read.
     pub fn data_for(&self, fitted: &Fitted) -> Result<Data, TableError> {
-        self.data(fitted.inputs(), fitted.target(), experts_of(fitted))
+        let mut experts = ExpertColumns::of(fitted, true);
+        if experts.kind == Kind::LogDensity
+            && !experts.columns().iter().any(|name| self.names.contains(name))
+        {
+            experts = ExpertColumns::default();
+        }
+        self.data(fitted.inputs(), fitted.target(), &experts)
     }
 
     /// Columns by their names.

@@ -24,7 +24,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-pub use self::data::{data_columns, model_columns};
+pub use self::data::{ExpertColumns, Kind as ExpertKind, data_columns, model_columns};
 pub use self::error::TableError;
 pub use self::sink::{TableSink, write_table};
 pub use self::write::CsvSink;

@@ -149,6 +149,11 @@ pub(super) fn names(fitted: &Fitted) -> Vec<String> {
     fitted.expert_names().into_iter().map(called).collect()
 }
 
+/// The mean and the sd of an expert that says them; figures are of no others.
+fn said(expert: &ExpertSummary) -> (f64, f64) {
+    (expert.mean.unwrap_or_default(), expert.sd.unwrap_or_default())
+}
+
 /// The experts and their weights.
 pub(super) fn experts(fitted: &Fitted, places: &Places, threads: usize) -> Result<Experts> {
     let (predictor, note) = match one_chain(fitted) {
@@ -162,7 +167,10 @@ pub(super) fn experts(fitted: &Fitted, places: &Places, threads: usize) -> Resul
         let [centre, low, high] = [0, 1, 2].map(|i| of_expert.iter().map(|v| v[i]).collect());
         Band { name: names[e].clone(), centre, low, high }
     };
-    let mean = |s: &ExpertSummary| [s.mean, s.mean - s.sd, s.mean + s.sd];
+    let mean = |s: &ExpertSummary| {
+        let (mean, sd) = said(s);
+        [mean, mean - sd, mean + sd]
+    };
     let weight = |s: &ExpertSummary| [s.weight.mean, s.weight.low, s.weight.high];
     let free = if fitted.model.pool() == Pool::Linear { "weight" } else { "weight (power)" };
     Ok(Experts {
@@ -194,7 +202,7 @@ pub(super) fn draws(
         for (e, (_, drawn)) in experts.iter_mut().enumerate() {
             let of_expert = || all.iter().skip(e).step_by(k);
             let (mean, weight) = (
-                of_expert().map(|s| s.mean).collect(),
+                of_expert().map(|s| said(s).0).collect(),
                 of_expert().map(|s| s.weight.mean).collect(),
             );
             drawn.push(Drawn { mean, weight });

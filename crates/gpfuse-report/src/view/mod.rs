@@ -67,6 +67,9 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
     let region = if elsewhere { data } else { training.as_ref().or(data) };
     let shown = data.or(region);
     match (region, shown) {
+        _ if fitted.says_outcomes() => out.omitted.push(
+            "Predictions and calibration: the experts said log densities of the target and no more.".into(),
+        ),
         (Some(region), Some(shown)) if fitted.inputs().len() == 1 => {
             let places = Places::along(fitted, region)?;
             out.predictive = Some(curves::predictive(fitted, &places, shown, threads)?);
@@ -100,10 +103,12 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
     }
     weights(fitted, &mut out, threads)?;
     match data {
+        _ if fitted.says_outcomes() => {}
         Some(data) => outcomes::of_table(fitted, data, &mut out, threads)?,
         None => outcomes::of_rows_left_out(fitted, &mut out, threads),
     }
     match fitted.draws.per_chain() > 1 {
+        true if fitted.says_outcomes() => out.chains = Some(traces::chains(fitted, None)?),
         true => out.chains = Some(traces::chains(fitted, region)?),
         false => out.omitted.push("Chains: there is a single draw.".into()),
     }

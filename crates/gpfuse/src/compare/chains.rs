@@ -60,10 +60,7 @@ fn left_out(field: &Field<'_>, fitted: &Fitted) -> Result<Judged> {
         (fitted.observed(field.train)?, field.left_out.clone())
     } else {
         // All the rows that the weights were learned from.
-        (
-            field.experts()?.trained.observed(fitted.settings.method)?,
-            (0..field.left_out.len()).collect(),
-        )
+        (field.experts()?.trained.observed(&fitted.settings)?, (0..field.left_out.len()).collect())
     };
     let posterior = Posterior::new(fitted.model.clone(), Arc::new(data))?;
     let threads = field.settings.sampler.threads;

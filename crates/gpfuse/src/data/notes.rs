@@ -28,6 +28,10 @@ impl Data {
 
     /// A target that is a class, a count or a grade.
     fn of_target(&self) -> Option<String> {
+        if self.predictions().is_some_and(|said| said.normal().is_none()) {
+            // Its experts know what it is.
+            return None;
+        }
         let mut values = self.y.clone()?;
         values.sort_by(f64::total_cmp);
         values.dedup();

@@ -112,15 +112,18 @@ impl Diagnostics {
 fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Vec<Quantity>> {
     let mut some = posterior.thinned(ROWS_SEEN)?;
     let rows = some.rows();
-    let mut traces = vec![Vec::with_capacity(draws.len()); Invariant::ALL.len() * rows];
+    let kinds: Vec<Invariant> =
+        Invariant::ALL.into_iter().filter(|kind| posterior.has(*kind)).collect();
+    let mut traces = vec![Vec::with_capacity(draws.len()); kinds.len() * rows];
     for q in draws.iter() {
-        some.invariants(q, |kind, row, value| traces[kind as usize * rows + row].push(value));
+        some.invariants(q, |kind, row, value| {
+            if let Some(at) = kinds.iter().position(|known| *known == kind) {
+                traces[at * rows + row].push(value);
+            }
+        });
     }
-    // The largest weight says something only where there are several experts.
-    let varying = Invariant::ALL.len() - usize::from(posterior.model().experts() == 1);
     let joint: Vec<f64> =
         draws.chains().iter().flat_map(|c| c.stats.iter().map(|s| s.lp)).collect();
-    traces.truncate(varying * rows);
     traces.push(joint);
     let measured = parallel(traces.len(), threads, |i| {
         if !traces[i].iter().all(|value| value.is_finite()) {
@@ -129,10 +132,10 @@ fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Ve
         let chains = draws.by_chain(&traces[i]);
         [rhat(&chains), ess_bulk(&chains), ess_tail(&chains)]
     })?;
-    let mut out: Vec<Quantity> = (Invariant::ALL.iter().zip(measured.chunks(rows)).take(varying))
+    let mut out: Vec<Quantity> = (kinds.iter().zip(measured.chunks(rows)))
         .map(|(kind, all)| Quantity::new(name(*kind), all))
         .collect();
-    out.push(Quantity::new("log joint density", &measured[varying * rows..]));
+    out.push(Quantity::new("log joint density", &measured[kinds.len() * rows..]));
     Ok(out)
 }
 

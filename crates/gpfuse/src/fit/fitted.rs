@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::worth::Worth;
 use super::{ExpertChoice, FitSettings, Prediction, rules, stacking};
-use crate::data::{Data, Predictions};
+use crate::data::{Data, Said};
 use crate::diagnose::{Diagnostics, log_likelihoods};
 use crate::experts::Expert;
 use crate::infer::Draws;
@@ -39,7 +39,7 @@ pub struct Fitted {
     pub data: Arc<Data>,
     /// What given experts say about each of these rows without it, on the model's scale; unknown in a file of an
     /// earlier version.
-    pub said: Option<Arc<Predictions>>,
+    pub said: Option<Arc<Said>>,
     /// The step to which the target is rounded: no prediction of it is narrower.
     pub resolution: Option<f64>,
     /// How the number of experts was chosen, if it was.
@@ -143,6 +143,11 @@ impl Fitted {
         self.data.target()
     }
 
+    /// Whether its experts say how probable outcomes are, and no more.
+    pub fn says_outcomes(&self) -> bool {
+        self.said.as_ref().is_some_and(|said| said.normal().is_none())
+    }
+
     /// The names of the experts that have weights: of a rule that makes one density of all, that is one with the
     /// name of the rule.
     pub fn expert_names(&self) -> Vec<String> {
@@ -164,7 +169,18 @@ impl Fitted {
         if let Some(known) = self.kept.log_likelihood.get() {
             return Ok(known.clone());
         }
-        let observed = seen(self.own()?, &self.targets(&self.data)?)?;
+        let (own, y) = (self.own()?, self.targets(&self.data)?);
+        let observed = match &self.said {
+            Some(said) => stacking::observed(
+                own.rows,
+                &y,
+                said,
+                &self.settings,
+                self.resolution,
+                &self.scaler,
+            )?,
+            None => seen(own, &y)?,
+        };
         let posterior = Posterior::new(self.model.clone(), Arc::new(observed))?;
         let (all, rows): (Vec<&[f64]>, Vec<usize>) =
             (self.draws.iter().collect(), (0..self.data.len()).collect());
@@ -227,13 +243,12 @@ impl Fitted {
         let Some(said) = &self.said else { return self.locate(&self.data, 0..self.data.len()) };
         let x = self.scaler.scale_inputs(self.data.x());
         let rows = Rows::new(&x, self.inputs().len())?;
-        Ok(Located { rows, given: Some(self.given((**said).clone())?) })
+        Ok(Located { rows, given: Some(self.given(said)?) })
     }
 
     /// What experts say, as the model sees it.
-    pub(super) fn given(&self, said: Predictions) -> Result<Given> {
-        let said = rules::seen(self.settings.method, said, &self.targets(&self.data)?)?;
-        Given::new(said.mean(), said.sd())
+    pub(super) fn given(&self, said: &Said) -> Result<Given> {
+        Given::of(rules::seen(self.settings.method, said, &self.targets(&self.data)?)?.as_ref())
     }
 
     /// The targets on the model's scale.
@@ -248,9 +263,8 @@ impl Fitted {
     pub fn evaluate_experts(&self, data: &Data, threads: usize) -> Result<Vec<(String, Scores)>> {
         self.check(data)?;
         let x = self.scaler.scale_inputs(data.x());
-        let Some(said) = stacking::said(self, data, 0..data.len(), &x)? else {
-            return Ok(Vec::new());
-        };
+        let said = stacking::said(self, data, 0..data.len(), &x)?;
+        let Some(said) = said.as_ref().and_then(Said::normal) else { return Ok(Vec::new()) };
         let Affine { shift, scale } = self.scaler.target;
         let rounding = resolution::variance(self.resolution, scale);
         let one = |(name, (mean, sd)): (String, (&Vec<f64>, &Vec<f64>))| {

@@ -45,6 +45,10 @@ impl Fitted {
                            wrote: fit it again";
             return Err(Error::Data(problem.into()));
         }
+        if self.says_outcomes() {
+            let problem = "its experts said how probable outcomes are and no more, so that there is no mean of a row";
+            return Err(Error::Data(problem.into()));
+        }
         let (predictor, own) = (self.predictor_of(&self.draws).draw_by_draw(), self.own()?);
         let prediction = predictor.at(&own.rows, own.given.as_ref());
         let batches = prediction.batches();

@@ -29,7 +29,7 @@ pub use settings::{BasisChoice, CheckedFit, DensityChoice, FitSettings};
 pub(crate) use trained::Trained;
 pub use worth::{GateChoice, Line, Scored, Worth};
 
-use crate::data::{Data, Predictions};
+use crate::data::{Data, Said};
 use crate::diagnose::{Combine, Setup, combine, diagnose, log_likelihoods, weighs};
 use crate::experts::Partition;
 use crate::infer::{Draws, Forecast, Inner, Monitor, Phase, Quiet};
@@ -121,7 +121,7 @@ struct About {
     rows: Vec<usize>,
     scaler: Scaler,
     /// What given experts say about the rows, on the model's scale.
-    predictions: Option<Predictions>,
+    predictions: Option<Said>,
     /// The step to which the target is rounded.
     resolution: Option<f64>,
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Fitted;
+use super::{Fitted, stacking};
 use crate::data::Data;
-use crate::metrics::{Scores, evaluate};
+use crate::metrics::{LogScores, Measured, Scores, evaluate};
 use crate::predict::{
-    Batches, Conditional, ExpertSummary, FusedBlock, Mixture, Predictive, Predictor,
+    Batches, Conditional, ExpertSummary, FusedBlock, Mixture, Outcomes, Predictive, Predictor,
 };
 use crate::random::{Purpose, stream};
 use crate::{Error, Result};
@@ -89,8 +89,11 @@ impl<'a> Prediction<'a> {
     /// The log densities of the rows' targets.
     ///
     /// # Errors
-    /// If the targets are not known.
+    /// If the targets are not known. Where experts say how probable outcomes are, if what they say is not known.
     pub fn log_density(&self) -> Result<Vec<f64>> {
+        if self.fitted.says_outcomes() {
+            return Ok(self.outcomes()?.log_p());
+        }
         let y = self.data.y()?;
         self.each(|row, density| density.log_density(y[row]))
     }
@@ -121,6 +124,44 @@ impl<'a> Prediction<'a> {
     /// If the targets are not known.
     pub fn evaluate(&self) -> Result<Scores> {
         evaluate(self, &self.data.y()?[self.rows.clone()], self.threads)
+    }
+
+    /// How probable outcomes are, where experts say just that.
+    ///
+    /// # Errors
+    /// If what they say at these rows is not known, or it is densities of all outcomes.
+    pub fn outcomes(&self) -> Result<Outcomes> {
+        let predictor = self.fitted.predictor();
+        let (mut log_p, mut count) = (Vec::new(), 0);
+        for part in self.parts() {
+            let at = self.fitted.locate(self.data, part)?;
+            let given = at.given.as_ref().filter(|given| given.outcomes() > 0);
+            let given = given.ok_or_else(|| stacking::nothing_said(self.fitted))?;
+            count = given.outcomes();
+            log_p.extend(predictor.outcomes(&at.rows, given, self.threads)?);
+        }
+        let log_scale = self.fitted.scaler.target.scale.ln();
+        log_p.iter_mut().for_each(|log_p| *log_p -= log_scale);
+        Ok(Outcomes::new(predictor.batches().clone(), count, log_p))
+    }
+
+    /// What can be scored where experts say how probable outcomes are.
+    ///
+    /// # Errors
+    /// As [`Prediction::outcomes`].
+    pub fn log_scores(&self) -> Result<LogScores> {
+        Ok(LogScores::of(&self.outcomes()?))
+    }
+
+    /// All that can be scored: log densities alone where experts say how probable outcomes are.
+    ///
+    /// # Errors
+    /// As [`Prediction::evaluate`] and [`Prediction::outcomes`].
+    pub fn measure(&self) -> Result<Measured> {
+        Ok(match self.fitted.says_outcomes() {
+            true => Measured::Log(self.log_scores()?),
+            false => Measured::All(Box::new(self.evaluate()?)),
+        })
     }
 
     /// Something about the density of each row, which is handed over with the row's number.

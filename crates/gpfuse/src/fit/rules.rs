@@ -3,9 +3,11 @@
 //! A rule with constant weights is a mixture of experts on a basis of a constant alone, with one point in the place of
 //! draws. A rule that makes one normal density of all experts is the model of one expert, which says that density.
 
+use std::borrow::Cow;
+
 use super::{About, CheckedFit, Experts};
 use crate::baseline::{Prior, StackingSet};
-use crate::data::Predictions;
+use crate::data::Said;
 use crate::experts::Expert;
 use crate::infer::Draws;
 use crate::infer::map::Point;
@@ -18,18 +20,18 @@ const LEAST: f64 = -700.0;
 
 /// What the model of a method sees where experts say something: of some rules, their one density. `y` are the targets
 /// that the weights are learned from, on the scale of what is said.
-pub(super) fn seen(method: Method, said: Predictions, y: &[f64]) -> Result<Predictions> {
-    match method.rule().filter(|rule| rule.makes_one()) {
-        Some(rule) => rule.with_prior(said.experts(), Prior::of(y)?).fuse(&said)?.one(),
-        None => Ok(said),
-    }
+pub(super) fn seen<'a>(method: Method, said: &'a Said, y: &[f64]) -> Result<Cow<'a, Said>> {
+    let rule = method.rule().filter(|rule| rule.makes_one());
+    let Some((rule, said)) = rule.zip(said.normal()) else { return Ok(Cow::Borrowed(said)) };
+    let one = rule.with_prior(said.experts(), Prior::of(y)?).fuse(said)?.one()?;
+    Ok(Cow::Owned(one.into()))
 }
 
 /// What a rule learns, as the one point of its model; of one exact GP, nothing.
 pub(super) fn point(model: &Model, about: &About, settings: &CheckedFit) -> Result<Draws> {
     let mut q = vec![0.0; model.dim()];
     let rule = settings.method.rule().filter(|rule| !rule.makes_one());
-    if let Some((rule, said)) = rule.zip(about.predictions.as_ref()) {
+    if let Some((rule, said)) = rule.zip(about.predictions.as_ref().and_then(Said::normal)) {
         let y: Vec<f64> = about.data.y()?.iter().map(|v| about.scaler.target.apply(*v)).collect();
         let set = StackingSet::new(said, &y, Prior::of(&y)?)?.with_seed(settings.sampler.seed);
         let evidence = evidence(&about.experts);

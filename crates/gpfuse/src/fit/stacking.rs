@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::pilot::Ground;
-use super::{About, CheckedFit, Experts, Fitted, Scaled, Trained, infer, rules};
-use crate::data::{Data, Predictions};
+use super::{About, CheckedFit, Experts, FitSettings, Fitted, Scaled, Trained, infer, rules};
+use crate::data::{Data, Said};
 use crate::experts::{self, Assignment};
 use crate::infer::Monitor;
 use crate::model::{Given, Method, Observed};
-use crate::resolution::resolution;
-use crate::scale::Affine;
+use crate::resolution::{self, resolution};
+use crate::rows::Rows;
+use crate::scale::Scaler;
 use crate::{Error, Result};
 
 /// Divide the rows (or take the division that comes with them), train the experts, learn the
@@ -45,22 +46,48 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
     }
     let Scaled { x, y, scaler } = Scaled::new(data, settings)?;
     let inputs = data.inputs().len();
-    let mut observed = Observed::new(&x, inputs, &y)?;
-    let predictions = data.predictions().map(|p| scaled(p, scaler.target)).transpose()?;
-    if let Some(predictions) = &predictions {
-        let said = rules::seen(settings.method, predictions.clone(), &y)?;
-        observed = observed.with_given(said.mean(), said.sd())?;
+    let outcomes = data.predictions().is_some_and(|said| said.normal().is_none());
+    if outcomes && settings.method != Method::Bhs {
+        let problem = "it has to know the densities of all values, and the experts gave that of the target alone: use \
+                       bhs";
+        return Err(Error::setting("method", format!("`{}`: {problem}", settings.method)));
     }
     let sampled = settings.method.is_sampled();
     let ground = match sampled {
         true => settings.ground(&x, &y, &x, inputs, monitor)?,
         false => Ground::constant(settings, &x[..inputs]),
     };
+    // Whoever gives a log density of a rounded target knows best what it means.
+    let resolution = resolution(data.y()?).filter(|_| sampled && !outcomes);
+    let predictions = data.predictions().map(|said| said.scaled(scaler.target)).transpose()?;
+    let observed = match &predictions {
+        Some(said) => observed(Rows::new(&x, inputs)?, &y, said, settings, resolution, &scaler)?,
+        None => Observed::new(&x, inputs, &y)?,
+    };
     let experts = Experts::Named(data.experts().to_vec());
     let rows = (0..data.len()).collect();
-    let resolution = resolution(data.y()?).filter(|_| sampled);
     let about = About { data: data.clone(), experts, rows, scaler, predictions, resolution };
     infer(observed, ground, about, settings, monitor)
+}
+
+/// Rows with their targets, all on the model's scale, and what given experts say about them. A mixture knows no more
+/// of these than how probable they held the targets, which is computed once.
+pub(super) fn observed(
+    rows: Rows,
+    y: &[f64],
+    said: &Said,
+    settings: &FitSettings,
+    resolution: Option<f64>,
+    scaler: &Scaler,
+) -> Result<Observed> {
+    let (seen, scale) = (rules::seen(settings.method, said, y)?, scaler.target.scale);
+    let given = Given::of(&seen)?;
+    let rounding = resolution::variance(resolution, scale);
+    let given = match settings.method {
+        Method::Bhs => given.with_log_density(&said.log_density(y, rounding, scale)),
+        _ => given,
+    };
+    Ok(Observed::at(rows, y)?.given_by(given))
 }
 
 /// What the experts say at the rows `part` of `data`, whose scaled inputs are `x`, ready for the model.
@@ -70,7 +97,7 @@ pub(super) fn given(
     part: Range<usize>,
     x: &[f64],
 ) -> Result<Option<Given>> {
-    said(fitted, data, part, x)?.map(|said| fitted.given(said)).transpose()
+    said(fitted, data, part, x)?.map(|said| fitted.given(&said)).transpose()
 }
 
 /// The same on the model's scale: nothing where the model has learned its experts.
@@ -79,15 +106,15 @@ pub(super) fn said(
     data: &Data,
     part: Range<usize>,
     x: &[f64],
-) -> Result<Option<Predictions>> {
+) -> Result<Option<Said>> {
     check_experts(fitted, data)?;
     Ok(Some(match (&fitted.experts, data.predictions()) {
         (Experts::Trained(experts), _) => {
             let (inputs, threads) = (fitted.inputs().len(), fitted.settings.sampler.threads);
-            experts::predict(experts, x, inputs, threads)?
+            experts::predict(experts, x, inputs, threads)?.into()
         }
         (Experts::Named(_), Some(predictions)) => {
-            scaled(&predictions.part(part)?, fitted.scaler.target)?
+            predictions.part(part)?.scaled(fitted.scaler.target)?
         }
         _ => return Ok(None),
     }))
@@ -97,15 +124,22 @@ pub(super) fn said(
 /// elsewhere, and rows with what others say.
 pub(super) fn check_experts(fitted: &Fitted, data: &Data) -> Result<()> {
     match (&fitted.experts, data.predictions()) {
-        (Experts::Named(names), None) => Err(Error::Data(format!(
-            "the experts of this model were made elsewhere: give the predictions of {}",
-            names.join(", ")
-        ))),
+        // Their weights can be had without.
+        (Experts::Named(_), None) if fitted.says_outcomes() => Ok(()),
+        (Experts::Named(_), None) => Err(nothing_said(fitted)),
         (Experts::Named(names), Some(_)) if names != data.experts() => Err(Error::Shape {
             what: "given experts".into(),
             expected: names.join(", "),
             found: data.experts().join(", "),
         }),
+        (Experts::Named(_), Some(found)) => match &fitted.said {
+            Some(said) if !said.is_like(found) => Err(Error::Data(format!(
+                "the experts of this model said {} for each row, and here they say {}: give them as before",
+                said.words(),
+                found.words()
+            ))),
+            _ => Ok(()),
+        },
         (Experts::Learned | Experts::Trained(_), Some(_)) => Err(Error::Data(
             "this model has experts of its own: do not give it the predictions of others".into(),
         )),
@@ -113,9 +147,13 @@ pub(super) fn check_experts(fitted: &Fitted, data: &Data) -> Result<()> {
     }
 }
 
-/// Predictions on the model's scale of the target.
-fn scaled(predictions: &Predictions, target: Affine) -> Result<Predictions> {
-    predictions.on_scale(|mean| target.apply(mean), |sd| sd / target.scale)
+/// That rows are without what the experts of a model say about them.
+pub(super) fn nothing_said(fitted: &Fitted) -> Error {
+    let names = fitted.expert_names().join(", ");
+    let what = fitted.said.as_ref().map_or("predictions", |said| said.words());
+    Error::Data(format!(
+        "the experts of this model were made elsewhere: give what {names} say about these rows, each {what}"
+    ))
 }
 
 /// A method that learns its experts has no use for others.

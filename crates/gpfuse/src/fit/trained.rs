@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::pilot::Ground;
-use super::stacking::refuse_joint;
-use super::{About, CheckedFit, Experts, Fitted, Scaled, infer, rules};
+use super::stacking::{observed, refuse_joint};
+use super::{About, CheckedFit, Experts, FitSettings, Fitted, Scaled, infer};
 use crate::Result;
 use crate::data::{Data, Predictions};
 use crate::experts::{self, Assignment, Expert, Lesson};
 use crate::gp::Gp;
 use crate::infer::{Monitor, Phase};
 use crate::kernel::Kernel;
-use crate::model::{Method, Observed};
+use crate::model::Observed;
 use crate::resolution::resolution;
+use crate::rows::Rows;
 use crate::scale::Scaler;
 
 /// Trained experts and the stacking rows. Several methods can learn weights for the same ones.
@@ -73,10 +74,10 @@ impl Trained {
     }
 
     /// What the weights are learned from.
-    pub(crate) fn observed(&self, method: Method) -> Result<Observed> {
-        let said = rules::seen(method, self.predictions.clone(), &self.y)?;
-        Observed::new(&self.x, self.scaler.inputs.len(), &self.y)?
-            .with_given(said.mean(), said.sd())
+    pub(crate) fn observed(&self, settings: &FitSettings) -> Result<Observed> {
+        let rows = Rows::new(&self.x, self.scaler.inputs.len())?;
+        let said = self.predictions.clone().into();
+        observed(rows, &self.y, &said, settings, self.resolution, &self.scaler)
     }
 
     /// Learn the weights.
@@ -95,10 +96,10 @@ impl Trained {
             experts: Experts::Trained(self.experts.clone()),
             rows: self.rows.clone(),
             scaler: self.scaler.clone(),
-            predictions: Some(self.predictions.clone()),
+            predictions: Some(self.predictions.clone().into()),
             // The noise of what is not sampled has the rounding of the targets in it.
             resolution: self.resolution.filter(|_| settings.method.is_sampled()),
         };
-        infer(self.observed(settings.method)?, ground, about, settings, monitor)
+        infer(self.observed(settings)?, ground, about, settings, monitor)
     }
 }

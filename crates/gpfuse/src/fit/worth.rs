@@ -16,11 +16,10 @@ use serde::{Deserialize, Serialize};
 use super::KEPT_LOG_LIKELIHOODS;
 use crate::Result;
 use crate::baseline::stacking;
-use crate::data::Predictions;
+use crate::data::Said;
 use crate::diagnose::{Loo, log_likelihoods, loo, relative_efficiency};
 use crate::gp::some_rows;
 use crate::infer::Draws;
-use crate::math::HALF_LN_TWO_PI;
 use crate::metrics::paired;
 use crate::model::Posterior;
 use crate::pool::Pool;
@@ -28,8 +27,8 @@ use crate::random::{Purpose, stream};
 
 /// Folds by which the weights of a mixture are learned without a row.
 const FOLDS: usize = 10;
-/// Beyond this many standard deviations a log score stays where it is.
-const FARTHEST_Z: f64 = 1e150;
+/// A row that an expert holds impossible has this log density, so that differences are numbers.
+const IMPOSSIBLE: f64 = -1e100;
 
 /// Whether weights depend on the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -178,7 +177,7 @@ impl Run {
 /// What the experts say, on the model's scale, and what is known besides.
 pub(super) struct Rivals<'a> {
     pub(super) names: Vec<String>,
-    pub(super) experts: &'a Predictions,
+    pub(super) experts: &'a Said,
     pub(super) y: &'a [f64],
     /// The variance of the target's rounding.
     pub(super) rounding: f64,
@@ -222,15 +221,10 @@ pub(super) fn worth(
 
 /// The log density of each expert at each row, in the units of the target.
 fn scores(rivals: &Rivals<'_>, rows: &[usize]) -> Vec<Vec<f64>> {
-    let score = |mean: f64, sd: f64, y: f64| {
-        let var = sd * sd + rivals.rounding;
-        let z = ((y - mean) / var.sqrt()).clamp(-FARTHEST_Z, FARTHEST_Z);
-        -0.5 * (z * z + var.ln()) - HALF_LN_TWO_PI - rivals.scale.ln()
-    };
-    let experts = rivals.experts.mean().iter().zip(rivals.experts.sd());
-    experts
-        .map(|(mean, sd)| rows.iter().map(|r| score(mean[*r], sd[*r], rivals.y[*r])).collect())
-        .collect()
+    let all = rivals.experts.log_density(rivals.y, rivals.rounding, rivals.scale);
+    let log_scale = rivals.scale.ln();
+    let at = |v: &Vec<f64>| rows.iter().map(|r| (v[*r] - log_scale).max(IMPOSSIBLE)).collect();
+    all.iter().map(at).collect()
 }
 
 /// The log density of the mixture at each row.

@@ -17,6 +17,7 @@
 pub mod collapsed;
 pub mod coordinates;
 pub mod gate;
+mod given;
 pub mod layout;
 pub mod method;
 mod pass;
@@ -32,11 +33,12 @@ use crate::basis::{Basis, Cache, Coefs, Work};
 use crate::math::simd::Level;
 use crate::math::{Lanes, ROWS};
 use crate::pool::{ExpertBlock, Pool};
-use crate::rows::{Rows, blocked};
+use crate::rows::Rows;
 use crate::{Error, Result};
 pub use collapsed::Collapsed;
 pub(crate) use collapsed::Law;
 pub use gate::Gate;
+pub use given::Given;
 use layout::Bank;
 pub use layout::{Kind, Layout, Role};
 pub use method::Method;
@@ -82,57 +84,6 @@ pub struct Model {
     layout: Layout,
     /// The variance of the target's rounding.
     rounding: f64,
-}
-
-/// Predictions of experts that were made elsewhere, for the rows of a [`Rows`].
-#[derive(Debug, Clone)]
-pub struct Given {
-    rows: usize,
-    mu: Vec<Vec<Lanes>>,
-    log_sd: Vec<Vec<Lanes>>,
-}
-
-impl Given {
-    /// From K means and standard deviations per expert, each of the rows' length.
-    pub fn new(mean: &[Vec<f64>], sd: &[Vec<f64>]) -> Result<Given> {
-        let rows = mean.first().map_or(0, Vec::len);
-        if mean.len() != sd.len() || mean.iter().chain(sd).any(|v| v.len() != rows) {
-            return Err(Error::Shape {
-                what: "given experts".into(),
-                expected: format!("as many means as sds, each {rows} numbers long"),
-                found: format!("{} means and {} sds", mean.len(), sd.len()),
-            });
-        }
-        for (k, (mean, sd)) in mean.iter().zip(sd).enumerate() {
-            let bad = |v: &[f64], ok: fn(f64) -> bool| v.iter().position(|x| !ok(*x));
-            if let Some(row) = bad(mean, f64::is_finite) {
-                let (k, row, value) = (k + 1, row + 1, mean[row]);
-                return Err(Error::Data(format!("expert {k}, row {row}: mean is {value}")));
-            }
-            if let Some(row) = bad(sd, |s| s.is_finite() && s > 0.0) {
-                let (k, row, value) = (k + 1, row + 1, sd[row]);
-                let problem = format!("expert {k}, row {row}: sd is {value}, it must be positive");
-                return Err(Error::Data(problem));
-            }
-        }
-        let log = |sd: &Vec<f64>| sd.iter().map(|s| s.ln()).collect::<Vec<f64>>();
-        Ok(Given {
-            rows,
-            mu: mean.iter().map(|m| blocked(m)).collect(),
-            log_sd: sd.iter().map(|s| blocked(&log(s))).collect(),
-        })
-    }
-
-    /// The number of experts.
-    pub fn experts(&self) -> usize {
-        self.mu.len()
-    }
-
-    /// Those of block `b` alone, which has `rows` rows.
-    pub(crate) fn alone(&self, b: usize, rows: usize) -> Given {
-        let pick = |v: &[Vec<Lanes>]| v.iter().map(|lanes| vec![lanes[b]]).collect();
-        Given { rows, mu: pick(&self.mu), log_sd: pick(&self.log_sd) }
-    }
 }
 
 /// What the bases of a model compute once for a set of rows.
@@ -298,13 +249,13 @@ impl Model {
         };
         let expected = if self.learned { 0 } else { self.experts };
         let found = given.map_or(0, Given::experts);
-        if found == expected && given.is_none_or(|g| g.rows == rows.len()) {
+        if found == expected && given.is_none_or(|g| g.rows() == rows.len()) {
             return Ok(());
         }
         Err(Error::Shape {
             what: "given experts".into(),
             expected: shape(expected),
-            found: given.map_or("none".into(), |g| format!("{found} at {} rows", g.rows)),
+            found: given.map_or("none".into(), |g| format!("{found} at {} rows", g.rows())),
         })
     }
 
@@ -377,10 +328,7 @@ impl Model {
             }
         }
         if let Some(given) = given {
-            for k in 0..self.experts {
-                experts.mu[k] = given.mu[k][b];
-                experts.log_sd[k] = given.log_sd[k][b];
-            }
+            given.put(b, experts);
             self.widen_given(level, &mut experts.log_sd);
         }
         if let [log_scale @ .., floor, tail, blend, temper] = prepared.calibration.as_slice() {

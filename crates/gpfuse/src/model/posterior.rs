@@ -180,33 +180,43 @@ impl Posterior {
         let rows: Vec<usize> = (0..count).map(|i| i * n / count).collect();
         let x: Vec<f64> = rows.iter().flat_map(|r| self.data.rows.row(*r)).collect();
         let pick = |v: &[Lanes]| rows.iter().map(|r| v[r / ROWS][r % ROWS]).collect::<Vec<f64>>();
-        let mut data = Observed::new(&x, self.data.rows.inputs(), &pick(&self.data.y))?;
-        if let Some(given) = &self.data.given {
-            let mean: Vec<Vec<f64>> = given.mu.iter().map(|v| pick(v)).collect();
-            let log_sd: Vec<Vec<f64>> = given.log_sd.iter().map(|v| pick(v)).collect();
-            let sd: Vec<Vec<f64>> =
-                log_sd.iter().map(|v| v.iter().map(|s| s.exp()).collect()).collect();
-            data = data.with_given(&mean, &sd)?;
-        }
+        let data = Observed::new(&x, self.data.rows.inputs(), &pick(&self.data.y))?;
+        let given = self.data.given.as_ref().map(|given| given.pick(&rows));
+        let data = Observed { given, ..data };
         Ok(Posterior::new(self.model.clone(), Arc::new(data))?.at_level(self.level))
+    }
+
+    /// Whether a quantity is there: of experts that say how probable outcomes are there is no mean, and one expert
+    /// has no weights that differ.
+    pub(crate) fn has(&self, kind: Invariant) -> bool {
+        match kind {
+            Invariant::LogLikelihood => true,
+            Invariant::FusedMean => self.data.given().is_none_or(|given| given.outcomes() == 0),
+            Invariant::LargestLogWeight => self.model.experts() > 1,
+        }
     }
 
     /// Call `each(kind, row, value)` with every [`Invariant`] of every row at `q`.
     pub fn invariants(&mut self, q: &[f64], mut each: impl FnMut(Invariant, usize, f64)) {
         self.prepare(q);
+        let has_mean = self.has(Invariant::FusedMean);
         let pool = self.model.pool();
         let mut fused = pool.room(self.model.experts());
         for b in 0..self.data.rows.blocks() {
             let (shared, passes, _) = self.split();
             let lanes = passes[0].block(shared, b);
             let experts = &passes[0].scratch.experts;
-            pool.fuse(shared.level, experts, &mut fused);
+            if has_mean {
+                pool.fuse(shared.level, experts, &mut fused);
+            }
             for r in 0..shared.data.rows.filled(b) {
                 let row = b * ROWS + r;
                 let parts = fused.log_weight.iter().zip(&fused.mean);
                 let log_w = experts.log_w.iter().map(|w| w[r]);
                 each(Invariant::LogLikelihood, row, lanes[r]);
-                each(Invariant::FusedMean, row, parts.map(|(w, m)| w[r].exp() * m[r]).sum());
+                if has_mean {
+                    each(Invariant::FusedMean, row, parts.map(|(w, m)| w[r].exp() * m[r]).sum());
+                }
                 each(Invariant::LargestLogWeight, row, log_w.fold(f64::NEG_INFINITY, f64::max));
             }
         }

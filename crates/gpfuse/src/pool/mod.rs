@@ -3,11 +3,12 @@
 //!
 //! A pool sees a block of rows: for each expert k the mean `mu`, the log standard deviation
 //! `log_sd` and the log weight `log_w`; for the robust pool also its floor and
-//! odds. To add a pool, write its file and give it a line in
+//! odds. Of experts that say how probable outcomes are, it sees these log probabilities instead (`outcomes.rs`). To add a pool, write its file and give it a line in
 //! each `match` here.
 
 mod linear;
 mod log_linear;
+mod outcomes;
 mod robust;
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub struct ExpertBlock {
     pub log_sd: Vec<Lanes>,
     /// Log weights.
     pub log_w: Vec<Lanes>,
+    /// Where experts say how probable outcomes are, their log probabilities, expert after expert of the first
+    /// outcome, the target's, then of the next; else nothing.
+    pub log_p: Vec<Lanes>,
     /// The robust pool's noise floor, as the log of its standard deviation.
     pub floor: Lanes,
     /// The log odds of the robust pool's tails against its product.
@@ -55,6 +59,7 @@ impl ExpertBlock {
             mu: lanes(),
             log_sd: lanes(),
             log_w: lanes(),
+            log_p: Vec::new(),
             floor: none,
             tail: none,
             blend: none,
@@ -99,10 +104,16 @@ impl Pool {
         d: &mut ExpertBlock,
     ) {
         match self {
+            _ if !experts.log_p.is_empty() => outcomes::mixed(level, experts, log_density, d),
             Pool::Linear => linear::log_density(level, y, experts, log_density, d),
             Pool::LogLinear => log_linear::log_density(level, y, experts, log_density, d),
             Pool::Robust => robust::log_density(level, y, experts, log_density, d),
         }
+    }
+
+    /// The log probability of each outcome, of experts that say how probable outcomes are.
+    pub(crate) fn outcomes(self, level: Level, experts: &ExpertBlock, out: &mut [Lanes]) {
+        outcomes::of_mixture(level, experts, out);
     }
 
     /// The fused density of each row.

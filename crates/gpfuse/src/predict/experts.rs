@@ -30,15 +30,15 @@ pub struct Summary {
 pub struct ExpertSummary {
     /// Its weight.
     pub weight: Summary,
-    /// Its mean.
-    pub mean: f64,
-    /// Its predictive standard deviation, by the law of total variance over the draws.
-    pub sd: f64,
+    /// Its mean; none of an expert that says how probable outcomes are.
+    pub mean: Option<f64>,
+    /// Its predictive standard deviation, by the law of total variance over the draws; none of such an expert.
+    pub sd: Option<f64>,
 }
 
 impl Predictor {
     /// The experts at each of `rows`, K after K, with central intervals of the weights that
-    /// hold `level` of the draws, or of their weights.
+    /// hold `level` of the draws, or of their weights. Without what given experts say there are weights alone.
     pub fn experts(
         &self,
         rows: &Rows,
@@ -46,7 +46,13 @@ impl Predictor {
         level: f64,
         threads: usize,
     ) -> Result<Vec<ExpertSummary>> {
-        self.model.check_given(rows, given)?;
+        if given.is_some() {
+            self.model.check_given(rows, given)?;
+        }
+        let moments = match given {
+            Some(given) => given.outcomes() == 0,
+            None => self.model.learned(),
+        };
         let (experts, draws) = (self.model.experts(), self.draws());
         let factors = self.batches.factors();
         let weighted = self.batches.are_weighted().then_some(factors.as_slice());
@@ -79,6 +85,7 @@ impl Predictor {
                         Some(factors) => Summary::weighted(weights, factors, level),
                     };
                     let (mean, sd) = sums.moments(r, draws as f64);
+                    let [mean, sd] = [mean, sd].map(|value| moments.then_some(value));
                     out.push(ExpertSummary { weight, mean, sd });
                 }
             }

@@ -15,6 +15,7 @@ mod conditional;
 mod experts;
 mod fused;
 mod mixture;
+mod outcomes;
 mod predictive;
 
 use std::sync::Arc;
@@ -27,9 +28,9 @@ pub use experts::{ExpertSummary, Summary};
 pub use fused::Fused;
 pub use mixture::Mixture;
 pub(crate) use mixture::Spectrum;
+pub use outcomes::Outcomes;
 pub use predictive::{At, Predictive};
 
-use crate::Result;
 use crate::infer::Draws;
 use crate::math::ROWS;
 use crate::math::simd::Level;
@@ -38,6 +39,11 @@ use crate::parallel::parallel_with;
 use crate::pool::{ExpertBlock, Pool};
 use crate::rows::Rows;
 use crate::scale::Affine;
+use crate::{Error, Result};
+
+/// What there is not.
+const NO_DENSITY: &str = "its experts said how probable outcomes are and no more, so that it has no mean, sd, \
+                          quantile or sample: ask for log densities and weights";
 
 /// Draws of a model, ready to predict at any rows.
 #[derive(Debug, Clone)]
@@ -97,6 +103,9 @@ impl Predictor {
         each: impl Fn(&FusedBlock) -> T + Sync,
     ) -> Result<Vec<T>> {
         self.model.check_given(rows, given)?;
+        if given.is_some_and(|given| given.outcomes() > 0) {
+            return Err(Error::Data(NO_DENSITY.into()));
+        }
         let (pool, experts) = (self.model.pool(), self.model.experts());
         let room = || {
             let block = FusedBlock::room(pool, experts, &self.batches);

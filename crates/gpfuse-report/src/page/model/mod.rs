@@ -12,7 +12,7 @@ mod worth;
 use std::path::Path;
 
 use gpfuse::Fitted;
-use gpfuse::metrics::Scores;
+use gpfuse::metrics::{Measured, Scores};
 
 use super::document::{Block, Document, Section};
 use super::{Album, Page};
@@ -28,7 +28,7 @@ pub struct Model<'a> {
     /// What its figures show.
     pub view: &'a View,
     /// A table with targets, as typed, and the scores there.
-    pub scored: Option<(&'a Path, &'a Scores)>,
+    pub scored: Option<(&'a Path, &'a Measured)>,
     /// The scores there of each expert alone, where the experts are given.
     pub experts: &'a [(String, Scores)],
 }

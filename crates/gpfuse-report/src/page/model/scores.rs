@@ -1,6 +1,6 @@
 //! The scores of a model on a table.
 
-use gpfuse::metrics::{LEVELS, Score, Scores};
+use gpfuse::metrics::{LEVELS, Measured, Score, Scores};
 
 use super::Model;
 use crate::page::document::{Block, Cell, Column, Section, Table};
@@ -8,7 +8,7 @@ use crate::page::number;
 
 /// All scores with both of their errors, where there is a table.
 pub(super) fn scores(model: &Model<'_>) -> Option<Section> {
-    let (path, scores) = model.scored?;
+    let (path, measured) = model.scored?;
     let columns = vec![
         Column::words("Score"),
         Column::words("Unit"),
@@ -16,9 +16,14 @@ pub(super) fn scores(model: &Model<'_>) -> Option<Section> {
         Column::number("Monte Carlo error"),
     ];
     let target = format!("units of {}", model.fitted.target());
-    let row = |name: &str, unit: &str, s: &Score, times: f64| {
+    let row = |(name, s): &(String, &Score)| {
+        let (unit, times) = match name.as_str() {
+            "NLPD" => ("nats per row", 1.0),
+            "CRPS" | "RMSE" | "MAE" => (target.as_str(), 1.0),
+            _ => ("% of rows", 100.0),
+        };
         vec![
-            Cell::words(name),
+            Cell::words(first_large(name)),
             Cell::words(unit),
             Cell::measured(Some(times * s.value), s.se.map(|e| times * e)),
             match s.mcse {
@@ -30,22 +35,24 @@ pub(super) fn scores(model: &Model<'_>) -> Option<Section> {
             },
         ]
     };
-    let mut rows = vec![
-        row("NLPD", "nats per row", &scores.nlpd, 1.0),
-        row("CRPS", &target, &scores.crps, 1.0),
-        row("RMSE", &target, &scores.rmse, 1.0),
-        row("MAE", &target, &scores.mae, 1.0),
-    ];
-    for (level, s) in LEVELS.iter().zip(&scores.coverage) {
-        rows.push(row(&format!("Coverage of {:.0} %", 100.0 * level), "% of rows", s, 100.0));
-    }
-    let caption = format!("Scores on {} of {}", number::count(scores.rows, "row"), path.display());
+    let rows = measured.named().iter().map(row).collect();
+    let count = number::count(measured.rows(), "row");
+    let caption = format!("Scores on {count} of {}", path.display());
     let words = "The error over rows is that of the choice of test rows, the Monte Carlo error \
                  that of the draws.";
     let all = Block::Table(Table { caption, long: false, columns, rows });
-    let beside = (!model.experts.is_empty()).then(|| Block::Table(beside(model, scores)));
+    let beside = match measured {
+        Measured::All(scores) if !model.experts.is_empty() => Some(beside(model, scores)),
+        _ => None,
+    };
     let section = Section::new("scores", "Scores").with(Block::text(words)).with(all);
-    Some(section.with_all(beside))
+    Some(section.with_all(beside.map(Block::Table)))
+}
+
+/// A name with a large first letter.
+fn first_large(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The fusion and each of its experts.

@@ -20,9 +20,9 @@ pub(super) fn summary(model: &Model<'_>) -> Section {
         section = section.with(Block::text(format!(
             "On the {} of `{}` its mean negative log predictive density (NLPD) is {} nats per \
              row; the error is that over rows.",
-            count(scores.rows, "row"),
+            count(scores.rows(), "row"),
             path.display(),
-            measured(scores.nlpd.value, scores.nlpd.se)
+            measured(scores.nlpd().value, scores.nlpd().se)
         )));
     }
     section = section.with(Block::text(trust(fitted)));
