@@ -134,8 +134,9 @@ class Stacking(Fused, Sampled):
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
         if self.model_.says_outcomes:
             raise ValueError(
-                f"this {type(self).__name__} knows the log densities of its experts and no more, so "
-                "that it has no mean, std, quantile or sample: use log_density, evaluate and weights"
+                f"this {type(self).__name__} knows the log densities of its experts and no more, "
+                "so that it has no mean, std, quantile or sample: use log_density, evaluate and "
+                "weights"
             )
         if not self.model_.needs_predictions:
             refuse_own(mean, std)

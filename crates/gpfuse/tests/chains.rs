@@ -9,7 +9,7 @@ use gpfuse::diagnose::{ChainLoo, ChainWeights, Combine};
 use gpfuse::infer::{ChainDraws, Draws, Stat};
 use gpfuse::metrics::{Score, Scores, evaluate};
 use gpfuse::model::Method;
-use gpfuse::predict::{Predictive, Predictor};
+use gpfuse::predict::{ExpertSummary, Predictive, Predictor};
 use gpfuse::scale::Affine;
 
 const DRAWS: usize = 300;
@@ -235,9 +235,11 @@ fn summaries_of_experts_are_weighted() {
     for (i, found) in found.iter().enumerate() {
         let mixed = |f: &dyn Fn(usize) -> f64| (0..3).map(|c| weights[c] * f(c)).sum::<f64>();
         close("weight", found.weight.mean, mixed(&|c| alone[c][i].weight.mean), 1e-12);
-        close("mean", found.mean, mixed(&|c| alone[c][i].mean), 1e-12);
-        let square = mixed(&|c| alone[c][i].sd.powi(2) + alone[c][i].mean.powi(2));
-        close("sd", found.sd, (square - found.mean.powi(2)).sqrt(), 1e-9);
+        let said = |e: &ExpertSummary| (e.mean.unwrap(), e.sd.unwrap());
+        let (mean, sd) = said(found);
+        close("mean", mean, mixed(&|c| said(&alone[c][i]).0), 1e-12);
+        let square = mixed(&|c| said(&alone[c][i]).0.powi(2) + said(&alone[c][i]).1.powi(2));
+        close("sd", sd, (square - mean.powi(2)).sqrt(), 1e-9);
         // Between the ends of the chains; theirs are a little wider for what few draws interpolate.
         let ends = [alone[0][i].weight, alone[2][i].weight];
         let least = ends.iter().map(|e| e.low).fold(f64::MAX, f64::min);

@@ -139,8 +139,8 @@ fn averaged_weights_are_the_full_mixture() {
                 let all = || each.iter().flat_map(|draw| &draw[row..row + experts]);
                 let full = Mixture::new(
                     all().map(|e| e.weight.mean.ln()).collect::<Vec<f64>>(),
-                    all().map(|e| e.mean).collect::<Vec<f64>>(),
-                    all().map(|e| e.sd).collect::<Vec<f64>>(),
+                    all().map(|e| e.mean.unwrap()).collect::<Vec<f64>>(),
+                    all().map(|e| e.sd.unwrap()).collect::<Vec<f64>>(),
                 );
                 let (full, few) = (full.unwrap(), block.row(r).unwrap());
                 assert_eq!(few.len(), 2 * per_chain.min(5) * experts);

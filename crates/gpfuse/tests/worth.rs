@@ -95,7 +95,7 @@ fn constant_weights_are_constant() {
 fn rounding_is_part_of_the_density_and_its_gradient() {
     let data = stacked(0.5, -0.5, 1);
     let (x, y) = (data.x(), data.y().unwrap());
-    let said = data.predictions().unwrap();
+    let said = data.predictions().unwrap().normal().unwrap();
     let observed = Observed::new(x, 1, y).unwrap().with_given(said.mean(), said.sd()).unwrap();
     let observed = Arc::new(observed);
     let rounding = 0.04;

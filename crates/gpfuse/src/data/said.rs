@@ -38,7 +38,7 @@ impl LogDensity {
             });
         }
         for (k, all) in values.iter().enumerate() {
-            if let Some(row) = all.iter().position(|v| !(*v <= LARGEST_LOG)) {
+            if let Some(row) = all.iter().position(|v| v.is_nan() || *v > LARGEST_LOG) {
                 let (place, value) = (format!("expert {}, row {}", k + 1, row + 1), all[row]);
                 let need = "it must be a number up to 1e100, or -inf where the expert holds the target impossible";
                 return Err(Error::Data(format!("{place}: log density is {value:?}: {need}")));
