@@ -24,7 +24,7 @@ class Trained:
 
     kernel: str
     hyper: str
-    log_marginal: float
+    log_marginal: float | None
     rows: int
     inputs: int
     names: tuple[str, ...] | None
@@ -33,7 +33,7 @@ class Trained:
 def train(partition: Any, token: str, settings: str) -> Trained:
     """Find the hyperparameters of one partition."""
     x, y, names = rows_of(partition)
-    gp = _gpfuse.Gp.fit(x, y, settings)
+    gp = _gpfuse.Gp.fit(x, y, settings, exact=True)
     # Conditioning on these hyperparameters gives the same bits, so the GP can stay.
     _KEPT.keep(token, gp, len(y))
     return Trained(gp.kernel, gp.hyper, gp.log_marginal, len(y), x.shape[1], names)
@@ -48,7 +48,7 @@ def ask(
         own, y, _ = rows_of(partition)
         return _gpfuse.Gp.condition(kernel, hyper, own, y), len(y)
 
-    return _KEPT.find(token, condition).predict(x, noise)
+    return _KEPT.find(token, condition).predict(x, noise, 1)
 
 
 def rows_of(partition: Any) -> tuple[_Array, _Array, tuple[str, ...] | None]:

@@ -269,3 +269,26 @@ def test_every_public_name_is_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         gf.nothing  # noqa: B018
     assert all(issubclass(kind, Sampled) for kind in SAMPLED)
+
+
+def test_a_gp_on_many_rows_predicts_from_the_nearest() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(0, 6, (3100, 2))
+    y = 50 + 20 * np.sin(2 * X[:, 0]) * X[:, 1] + rng.normal(0, 2, len(X))
+    gp = gf.GP(random_state=0).fit(X, y)
+    assert gp.neighbours_ in (128, 256, 512)
+    assert not hasattr(gp, "log_marginal_likelihood_")
+    new = rng.uniform(0.5, 5.5, (50, 2))
+    mean, std = gp.predict(new, return_std=True, noise=False)
+    # The seed is fixed. For a right GP the number is 1, with an error of 0.1 to 0.2 over seeds.
+    z = (50 + 20 * np.sin(2 * new[:, 0]) * new[:, 1] - mean) / std
+    assert np.sqrt((z**2).mean()) < 2
+    noisy = gp.predict(new, return_std=True)[1]
+    np.testing.assert_allclose(noisy**2 - std**2, gp.hyper_["noise"], rtol=1e-9)
+    assert abs(gp.hyper_["noise"] ** 0.5 / 2 - 1) < 0.1
+    left_out, _ = gp.leave_one_out()
+    assert left_out.shape == y.shape and (left_out != y).all()
+    copy = pickle.loads(pickle.dumps(gp))
+    assert np.array_equal(copy.predict(new), gp.predict(new))
+    exact = gf.GP(random_state=0).fit(X[:40], y[:40])
+    assert exact.neighbours_ is None and np.isfinite(exact.log_marginal_likelihood_)

@@ -79,7 +79,7 @@ impl Expert {
         let own = |columns| pick(x, inputs, 0..x.len() / inputs, columns);
         let found = match self {
             Expert::Gp(gp, columns) => gp.predict(&own(columns), true)?,
-            Expert::Nearest(gp, columns) => gp.predict(&own(columns), 1)?,
+            Expert::Nearest(gp, columns) => gp.predict(&own(columns), true, 1)?,
             Expert::Trees(trees) => return Ok(trees.predict(x)),
         };
         Ok((found.mean, found.sd))

@@ -49,8 +49,8 @@ fn log_shares<const FMA: bool>(tail: f64, blend: f64) -> [f64; 3] {
 #[inline(always)]
 fn over_floor<const FMA: bool>(log_var: f64, log_floor: f64) -> (f64, f64) {
     let floor = 2.0 * log_floor;
-    let top = if log_var > floor { log_var } else { floor };
-    let total = top + ln::<FMA>(exp::<FMA>(log_var - top) + exp::<FMA>(floor - top));
+    let (top, low) = if log_var > floor { (log_var, floor) } else { (floor, log_var) };
+    let total = top + ln::<FMA>(1.0 + exp::<FMA>(low - top));
     (total, exp::<FMA>(log_var - total))
 }
 
@@ -104,11 +104,14 @@ fn log_density_kernel<const FMA: bool>(
     let (mut log_tau, mut mean, mut level) = (none, none, none);
     product::<FMA>(experts, &mut d.log_w, &mut log_tau, &mut mean, &mut level);
     let (mut narrow, mut wide, mut top) = (none, none, none);
+    // Logarithms: the variance of the product, and the shares of tails and linear pool.
+    let (mut log_var, mut tails, mut linear) = (none, none, none);
     let log_count = (experts.experts() as f64).ln();
     for r in 0..ROWS {
         let (log_v, _) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
         let z = distance(y[r], mean[r], exp::<FMA>(-0.5 * log_v));
-        let [a, b, _] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
+        let [a, b, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
+        (log_var[r], tails[r], linear[r]) = (log_v, b, c);
         narrow[r] = fma::<FMA>(-0.5 * z, z, a - 0.5 * log_v);
         wide[r] =
             fma::<FMA>(-0.5 / (TAIL_WIDTH * TAIL_WIDTH) * z, z, b - 0.5 * log_v - TAIL_WIDTH.ln());
@@ -116,11 +119,12 @@ fn log_density_kernel<const FMA: bool>(
     }
     for k in 0..experts.experts() {
         let (mu, log_sd, q) = (&experts.mu[k], &experts.log_sd[k], &mut d.mu[k]);
+        // Until its derivative takes the place.
+        let log_v = &mut d.log_sd[k];
         for r in 0..ROWS {
-            let (log_v, _) = over_floor::<FMA>(2.0 * log_sd[r], experts.floor[r]);
-            let z = distance(y[r], mu[r], exp::<FMA>(-0.5 * log_v));
-            let [_, _, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
-            q[r] = fma::<FMA>(-0.5 * z, z, c - log_count - 0.5 * log_v);
+            (log_v[r], _) = over_floor::<FMA>(2.0 * log_sd[r], experts.floor[r]);
+            let z = distance(y[r], mu[r], exp::<FMA>(-0.5 * log_v[r]));
+            q[r] = fma::<FMA>(-0.5 * z, z, linear[r] - log_count - 0.5 * log_v[r]);
             top[r] = if q[r] > top[r] { q[r] } else { top[r] };
         }
     }
@@ -142,17 +146,16 @@ fn log_density_kernel<const FMA: bool>(
         log_density[r] = top[r] + ln::<FMA>(sum[r]) - HALF_LN_TWO_PI;
         sum[r] = 1.0 / sum[r];
         let (near, far) = (narrow[r] * sum[r], wide[r] * sum[r]);
-        let (log_v, rho) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
-        let per_sd = exp::<FMA>(-0.5 * log_v);
+        let rho = exp::<FMA>(-log_tau[r] - log_var[r]);
+        let per_sd = exp::<FMA>(-0.5 * log_var[r]);
         let z = distance(y[r], mean[r], per_sd);
         let f = fma::<FMA>(far, 1.0 / (TAIL_WIDTH * TAIL_WIDTH), near);
         let slope = 0.5 * fma::<FMA>(f * z, z, -(near + far));
         pull[r] = f * z * per_sd;
         push[r] = -rho * slope;
-        let [_, b, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
         d.floor[r] = 2.0 * (1.0 - rho) * slope;
-        d.tail[r] = far - exp::<FMA>(b);
-        d.blend[r] = 1.0 - near - far - exp::<FMA>(c);
+        d.tail[r] = far - exp::<FMA>(tails[r]);
+        d.blend[r] = 1.0 - near - far - exp::<FMA>(linear[r]);
     }
     d.temper = none;
     let mut all = none;
@@ -161,7 +164,8 @@ fn log_density_kernel<const FMA: bool>(
         let (d_mu, d_log_sd, d_log_w) = (&mut d.mu[k], &mut d.log_sd[k], &mut d.log_w[k]);
         for r in 0..ROWS {
             let (p, responsibility) = (d_log_w[r], d_mu[r] * sum[r]);
-            let (log_v, share) = over_floor::<FMA>(2.0 * log_sd[r], experts.floor[r]);
+            let log_v = d_log_sd[r];
+            let share = exp::<FMA>(2.0 * log_sd[r] - log_v);
             let per_sd = exp::<FMA>(-0.5 * log_v);
             let z = distance(y[r], mu[r], per_sd);
             let slope = responsibility * fma::<FMA>(z, z, -1.0);

@@ -67,7 +67,7 @@ pub struct Said {
     /// Variances, noise included.
     pub var: Each,
     /// Variances without noise.
-    latent: Each,
+    pub latent: Each,
     /// What was added to the diagonal.
     jitter: Each,
 }

@@ -10,11 +10,12 @@ use super::local::{Around, Room};
 use super::search::{Index, Near};
 use super::without;
 use crate::Result;
-use crate::gp::Settings;
 use crate::gp::hyper::Hyper;
+use crate::gp::{Mean, Settings};
 use crate::math::WIDTH;
 use crate::parallel::parallel_with;
 use crate::random::{Purpose, stream};
+use crate::scale::{Scaler, Scaling};
 
 use rand::seq::SliceRandom;
 
@@ -50,11 +51,12 @@ pub(super) fn climb(
     let mut rng = stream(settings.seed, Purpose::Ascent, 0);
     let mut rows: Vec<usize> = (0..table.y.len()).collect();
     let (pool, _) = rows.partial_shuffle(&mut rng, POOL);
-    let mut q = coordinates(&hyper);
+    let units = Scaler::fit(Scaling::Standard, &table.x, d, &table.y)?;
+    let mut q = coordinates(&hyper, &units);
     let (mut first, mut second) = (vec![0.0; q.len()], vec![0.0; q.len()]);
     let (mut near, mut order) = (Vec::new(), Vec::new());
     for step in 0..STEPS {
-        let hyper = restored(&q);
+        let hyper = restored(&q, &units);
         if step % REFRESHED == 0 {
             let index = Index::new(&table.x, &hyper.ell);
             let count = if step < FEW.0 { FEW.1 } else { MANY };
@@ -65,7 +67,11 @@ pub(super) fn climb(
             order.shuffle(&mut rng);
         }
         let batch = order.split_off(order.len().saturating_sub(BATCH));
-        let grad = gradient(table, &hyper, pool, &near, &batch, settings)?;
+        let mut grad = gradient(table, &hyper, pool, &near, &batch, settings)?;
+        grad[d + 2] *= match settings.mean {
+            Mean::Learned => units.target.scale,
+            Mean::Fixed(_) => 0.0,
+        };
         let rate = RATE * 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / STEPS as f64).cos());
         let t = (step + 1) as i32;
         for i in 0..q.len() {
@@ -80,22 +86,24 @@ pub(super) fn climb(
         q[1..=d].iter_mut().for_each(|q| bounded(q, BOUNDS[1]));
         bounded(&mut q[d + 1], BOUNDS[2]);
     }
-    Ok(restored(&q))
+    Ok(restored(&q, &units))
 }
 
-/// `log var`, each `log ell`, `log noise` and the mean.
-fn coordinates(hyper: &Hyper) -> Vec<f64> {
-    let logs = [hyper.var].into_iter().chain(hyper.ell.iter().copied()).chain([hyper.noise]);
-    logs.map(f64::ln).chain([hyper.mean]).collect()
+/// `log var`, each `log ell`, `log noise` and the mean, in units of the data.
+fn coordinates(hyper: &Hyper, units: &Scaler) -> Vec<f64> {
+    let square = units.target.scale.powi(2);
+    let ell = hyper.ell.iter().zip(&units.inputs).map(|(ell, unit)| ell / unit.scale);
+    let logs = [hyper.var / square].into_iter().chain(ell).chain([hyper.noise / square]);
+    logs.map(f64::ln).chain([units.target.apply(hyper.mean)]).collect()
 }
 
-fn restored(q: &[f64]) -> Hyper {
-    let last = q.len() - 1;
+fn restored(q: &[f64], units: &Scaler) -> Hyper {
+    let (last, square) = (q.len() - 1, units.target.scale.powi(2));
     Hyper {
-        mean: q[last],
-        var: q[0].exp(),
-        ell: q[1..last - 1].iter().map(|q| q.exp()).collect(),
-        noise: q[last - 1].exp(),
+        mean: units.target.restore(q[last]),
+        var: square * q[0].exp(),
+        ell: q[1..last - 1].iter().zip(&units.inputs).map(|(q, u)| u.scale * q.exp()).collect(),
+        noise: square * q[last - 1].exp(),
     }
 }
 

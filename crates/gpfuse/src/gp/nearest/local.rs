@@ -56,11 +56,12 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Mean and sd of the targets of up to eight rows, each given its neighbours.
-    pub(super) fn predict(&mut self, rows: &[Around<'_>]) -> Result<Vec<(f64, f64)>> {
+    /// Mean and sd of the targets of up to eight rows, each given its neighbours; without `noise`, of the function.
+    pub(super) fn predict(&mut self, rows: &[Around<'_>], noise: bool) -> Result<Vec<(f64, f64)>> {
         self.set(rows);
         let said = self.locals.predict(self.hyper.var, self.hyper.noise).map_err(no_factor)?;
-        let each = |lane: usize| (self.hyper.mean + said.mean[lane], said.var[lane].sqrt());
+        let var = if noise { said.var } else { said.latent };
+        let each = |lane: usize| (self.hyper.mean + said.mean[lane], var[lane].sqrt());
         Ok((0..rows.len()).map(each).collect())
     }
 

@@ -150,15 +150,15 @@ impl Nearest {
         Ok(self)
     }
 
-    /// Mean and sd of the target at the rows `x` (row-major), noise included.
+    /// Mean and sd at the rows `x` (row-major): of the function, or with `noise` of a new observation.
     ///
     /// # Errors
     /// If the rows have another number of inputs, or are not finite.
-    pub fn predict(&self, x: &[f64], threads: usize) -> Result<Prediction> {
+    pub fn predict(&self, x: &[f64], noise: bool, threads: usize) -> Result<Prediction> {
         let d = self.table.inputs;
         check_shape(x, d, x.len() / d)?;
         let near = self.index.nearest(&self.table.x, x, |_| self.neighbours, threads)?;
-        let said = self.each(&near, threads, |q| &x[q * d..(q + 1) * d])?;
+        let said = self.each(&near, noise, threads, |q| &x[q * d..(q + 1) * d])?;
         let (mean, sd) = said.into_iter().unzip();
         Ok(Prediction { mean, sd })
     }
@@ -175,7 +175,7 @@ impl Nearest {
         threads: usize,
     ) -> Result<Vec<(f64, f64)>> {
         let near = without(&self.table, &self.index, rows, twins, self.neighbours, threads)?;
-        self.each(&near, threads, |q| self.table.row(rows[q]))
+        self.each(&near, true, threads, |q| self.table.row(rows[q]))
     }
 
     /// The mean log density of the targets of some of its own rows, by what it says of them.
@@ -193,6 +193,7 @@ impl Nearest {
     fn each<'a>(
         &'a self,
         near: &[Vec<Near>],
+        noise: bool,
         threads: usize,
         row: impl Fn(usize) -> &'a [f64] + Sync,
     ) -> Result<Vec<(f64, f64)>> {
@@ -201,7 +202,7 @@ impl Nearest {
         let said = parallel_with(near.len().div_ceil(WIDTH), threads, room, |room, group| {
             let rows = group * WIDTH..near.len().min((group + 1) * WIDTH);
             let rows: Vec<Around<'_>> = rows.map(|q| (row(q), &near[q][..])).collect();
-            room.predict(&rows)
+            room.predict(&rows, noise)
         })?;
         Ok(said.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }

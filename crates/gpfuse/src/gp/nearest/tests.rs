@@ -48,8 +48,9 @@ fn a_row_is_predicted_by_the_exact_gp_on_its_nearest_rows_with_any_number_of_thr
         let (table, queries) = (table(rows), table(21));
         for kernel in Kernel::ALL {
             let gp = Nearest::new(kernel, HYPER(), table.clone()).unwrap();
-            let said = gp.predict(&queries.x, 1).unwrap();
-            assert_eq!(said, gp.predict(&queries.x, 3).unwrap());
+            let said = gp.predict(&queries.x, true, 1).unwrap();
+            assert_eq!(said, gp.predict(&queries.x, true, 3).unwrap());
+            let function = gp.predict(&queries.x, false, 2).unwrap();
             for (q, x) in queries.x.chunks(INPUTS).enumerate() {
                 let mut near = sorted(&table, x, &[]);
                 near.truncate(FEWEST);
@@ -57,6 +58,8 @@ fn a_row_is_predicted_by_the_exact_gp_on_its_nearest_rows_with_any_number_of_thr
                 let what = format!("{kernel}, {rows} rows, query {q}");
                 assert!((said.mean[q] - mean).abs() < 1e-10, "{what}");
                 assert!((said.sd[q] / sd - 1.0).abs() < 1e-10, "{what}");
+                let noise = said.sd[q].powi(2) - function.sd[q].powi(2);
+                assert!((noise - HYPER().noise).abs() < 1e-12, "{what}");
             }
         }
     }
@@ -89,7 +92,7 @@ fn nearly_noiseless_targets_are_stable() {
     let hyper = Hyper { mean: 0.0, var: 4.0, ell: vec![2.0; INPUTS], noise: 4e-8 };
     for kernel in Kernel::ALL {
         let gp = Nearest::new(kernel, hyper.clone(), table.clone()).unwrap();
-        let said = gp.predict(&queries.x, 2).unwrap();
+        let said = gp.predict(&queries.x, true, 2).unwrap();
         let z = (0..200).map(|q| (queries.y[q] - said.mean[q]) / said.sd[q]);
         let square = z.map(|z| z * z).sum::<f64>() / 200.0;
         assert!(square < 4.0, "{kernel}: {square}");
@@ -98,18 +101,24 @@ fn nearly_noiseless_targets_are_stable() {
 }
 
 #[test]
-fn the_ascent_finds_the_noise_and_the_inputs_that_matter_with_any_number_of_threads() {
+fn the_ascent_finds_noise_and_inputs_that_matter_in_any_units_with_any_number_of_threads() {
     let mut rng = stream(8, Purpose::Simulate, 0);
     let x: Vec<f64> = (0..2 * 2500).map(|_| rng.random::<f64>() * 6.0).collect();
     let noise = |z: f64| 0.1 * z;
-    let y = x.chunks(2).map(|x| (2.0 * x[0]).sin() + noise(rng.sample(StandardNormal))).collect();
-    let table = Table::new(x, 2, y).unwrap();
+    let wave = |x: &[f64]| (2.0 * x[0]).sin();
+    let y: Vec<f64> = x.chunks(2).map(|x| wave(x) + noise(rng.sample(StandardNormal))).collect();
     let twins: Vec<usize> = (0..2500).collect();
-    let fit = |threads| {
+    // Powers of two change nothing but exponents.
+    let fit = |threads, unit: f64, y: Vec<f64>| {
         let settings = Settings { kernel: Kernel::Rbf, threads, ..Settings::default() };
-        Nearest::fit(table.clone(), &twins, &settings).unwrap()
+        let table = Table::new(x.iter().map(|x| x * unit).collect(), 2, y).unwrap();
+        Nearest::fit(table, &twins, &settings).unwrap()
     };
-    let (one, two) = (fit(1), fit(2));
+    let (one, two) = (fit(1, 1.0, y.clone()), fit(2, 1.0, y.clone()));
+    let large = fit(2, 1024.0, y.iter().map(|y| 4096.0 * y).collect());
+    for (a, b) in large.hyper().ell.iter().zip(&one.hyper().ell) {
+        assert!((a / b / 1024.0 - 1.0).abs() < 1e-6, "{a} {b}");
+    }
     assert_eq!(one.hyper(), two.hyper());
     let Hyper { ell, noise, .. } = one.hyper();
     // The seed is fixed. Over seeds the noise has a standard error of 3 %, so that a false failure is 7 of these away.
