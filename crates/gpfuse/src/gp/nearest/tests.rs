@@ -102,25 +102,22 @@ fn nearly_noiseless_targets_are_stable() {
 
 #[test]
 fn the_ascent_finds_noise_and_inputs_that_matter_in_any_units_with_any_number_of_threads() {
+    const ROWS: usize = 600;
     let mut rng = stream(8, Purpose::Simulate, 0);
-    let x: Vec<f64> = (0..2 * 2500).map(|_| rng.random::<f64>() * 6.0).collect();
-    let noise = |z: f64| 0.1 * z;
+    let x: Vec<f64> = (0..2 * ROWS).map(|_| rng.random::<f64>() * 6.0).collect();
     let wave = |x: &[f64]| (2.0 * x[0]).sin();
+    let noise = |z: f64| 0.1 * z;
     let y: Vec<f64> = x.chunks(2).map(|x| wave(x) + noise(rng.sample(StandardNormal))).collect();
-    let twins: Vec<usize> = (0..2500).collect();
+    let twins: Vec<usize> = (0..ROWS).collect();
     // Powers of two change nothing but exponents.
-    let fit = |threads, unit: f64, y: Vec<f64>| {
+    let fit = |threads, unit: f64| {
         let settings = Settings { kernel: Kernel::Rbf, threads, ..Settings::default() };
-        let table = Table::new(x.iter().map(|x| x * unit).collect(), 2, y).unwrap();
-        Nearest::fit(table, &twins, &settings).unwrap()
+        let scaled = |v: &[f64]| v.iter().map(|v| v * unit).collect();
+        Nearest::fit(Table::new(scaled(&x), 2, scaled(&y)).unwrap(), &twins, &settings).unwrap()
     };
-    let (one, two) = (fit(1, 1.0, y.clone()), fit(2, 1.0, y.clone()));
-    let large = fit(2, 1024.0, y.iter().map(|y| 4096.0 * y).collect());
-    for (a, b) in large.hyper().ell.iter().zip(&one.hyper().ell) {
-        assert!((a / b / 1024.0 - 1.0).abs() < 1e-6, "{a} {b}");
-    }
-    assert_eq!(one.hyper(), two.hyper());
-    let Hyper { ell, noise, .. } = one.hyper();
-    // The seed is fixed. Over seeds the noise has a standard error of 3 %, so that a false failure is 7 of these away.
-    assert!((noise.sqrt() / 0.1 - 1.0).abs() < 0.1 && ell[1] > 5.0 * ell[0], "{noise} {ell:?}");
+    let (one, two) = (fit(1, 1.0), fit(2, 1024.0));
+    let (Hyper { ell, noise, .. }, other) = (one.hyper(), two.hyper());
+    assert_eq!(other.ell, ell.iter().map(|ell| 1024.0 * ell).collect::<Vec<f64>>());
+    // The seed is fixed. Over seeds the noise's sd has a standard error of 3 %.
+    assert!((noise.sqrt() / 0.1 - 1.0).abs() < 0.15 && ell[1] > 5.0 * ell[0], "{noise} {ell:?}");
 }
