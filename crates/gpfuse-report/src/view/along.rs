@@ -113,7 +113,7 @@ pub(super) fn weights(fitted: &Fitted, data: &Data, found: &fit::Effects) -> Eff
     Effects { y: SHARE.into(), shares: true, ..plot }
 }
 
-/// The average weights along the two inputs that matter most to them; none where fewer matter.
+/// The average weights along the two inputs that move them most; none where there is one input.
 pub(super) fn pair(
     fitted: &Fitted,
     data: &Data,
@@ -122,11 +122,7 @@ pub(super) fn pair(
 ) -> Result<Option<Pairs>> {
     let [first, second, ..] = found.inputs.as_slice() else { return Ok(None) };
     let inputs = [first.input, second.input];
-    let pair = match second.moves > 0.0 {
-        true => fitted.weight_pair(data, inputs, threads)?,
-        false => None,
-    };
-    let Some(pair) = pair else { return Ok(None) };
+    let Some(pair) = fitted.weight_pair(data, inputs, threads)? else { return Ok(None) };
     let [x, y] = pair.places;
     let heat = |values| Heat { x: x.clone(), y: y.clone(), values };
     let [a, b] = inputs.map(|i| fitted.inputs()[i].as_str());
