@@ -238,10 +238,10 @@ def page(found: list[dict[str, str]]) -> str:
     out = [
         "# Tables of many rows",
         "",
-        "Mean over splits, in units of the standard deviation of the training targets. `nlpd_no_twin`",
-        "is of test rows whose inputs are not among the training rows. CPU seconds are those of fit and",
-        "prediction. The target of bike is a sum of two of its inputs: it compares nothing. Written by",
-        "`bench/large.py`.",
+        "Mean over splits, in units of the standard deviation of the training targets.",
+        "`nlpd_no_twin` is of test rows whose inputs are not among the training rows. CPU seconds",
+        "are those of fit and prediction. The target of bike is a sum of two of its inputs: it",
+        "compares nothing. Written by `bench/large.py`.",
     ]
     for name in dict.fromkeys(line["set"] for line in found):
         own = [line for line in found if line["set"] == name and not line["error"]]

@@ -6,6 +6,7 @@ about rows as the steps before it make them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -51,13 +52,15 @@ def weights(model: Any, X: Any, level: float = 0.9, **said: Any) -> Weights:
     return found
 
 
-def weight_effects(model: Any, X: Any, level: float = 0.9, **more: Any) -> WeightEffects:
+def weight_effects(
+    model: Any, X: Any, level: float = 0.9, inputs: Sequence[int | str] | None = None
+) -> WeightEffects:
     """How the weights depend on each input, averaged over rows like those of `X`.
 
     `inputs` are the inputs to look at, by number or name, as the estimator within pipelines has
     them; all if not given.
     """
-    found: WeightEffects = _method(model, "weight_effects")(_rows(model, X), level, **more)
+    found: WeightEffects = _method(model, "weight_effects")(_rows(model, X), level, inputs=inputs)
     return found
 
 

@@ -158,7 +158,7 @@ def test_a_gp_leaves_out_copies_as_if_conditioned_without_them():
     for row in (0, 17):
         kept = np.arange(80) % 40 != row
         without = gp.condition(gp.kernel, gp.hyper, gp.x[kept], gp.y[kept])
-        mean, std = without.predict(X[[row]], True)
+        mean, std = without.predict(X[[row]], True, 1)
         for copy in (row, row + 40):
             assert_allclose(found.said.mean[copy, 0], mean[0], rtol=0, atol=1e-8)
             assert_allclose(found.said.std[copy, 0], std[0], rtol=0, atol=1e-8)
