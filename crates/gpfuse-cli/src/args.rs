@@ -208,9 +208,9 @@ pub(crate) struct FitArgs {
 impl FitArgs {
     /// The flags of `stack`: its experts are given, and its table has them.
     fn stacked(arg: Arg) -> Arg {
-        let data = "Table with the inputs, the target, and columns `mean_NAME` and `sd_NAME` for each \
-                    expert; the sd includes the noise. Or `lpd_NAME`, its log density of the target (for bhs). No expert may have \
-                    been trained on these rows";
+        let data = "Table with the inputs, the target, and for each expert `mean_NAME` and `sd_NAME` (noise \
+                    included), or `lpd_NAME`, its log density of the target (bhs): rows that trained no \
+                    expert";
         let inputs = "Input columns that the weights depend on, separated by commas [default: all but \
                       the target and the experts]";
         match arg.get_id().as_str() {
