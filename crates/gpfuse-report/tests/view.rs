@@ -151,5 +151,5 @@ fn experts_made_elsewhere_need_the_table() {
     assert_eq!(found.experts.unwrap().weights[0].name, "a");
     assert!(found.predictive.unwrap().density.is_none());
     let error = view(&fitted, Some(&rows), 1).unwrap_err().to_string();
-    assert!(error.contains("give the predictions of a, b"), "{error}");
+    assert!(error.contains("give what a, b say about these rows"), "{error}");
 }
