@@ -45,6 +45,12 @@ impl Axis {
         if squashed { most } else { all }
     }
 
+    /// The same axis, longer where `values` need it.
+    pub(super) fn holding(self, values: impl Iterator<Item = f64>) -> Axis {
+        let all = Axis::all(values, self.from, self.to);
+        Axis { low: self.low.min(all.low), high: self.high.max(all.high), ..self }
+    }
+
     /// Exactly from the first to the last of values in order.
     pub(super) fn along(values: &[f64], from: f64, to: f64) -> Axis {
         let [first, last] = [values.first(), values.last()].map(|v| v.copied().unwrap_or(0.0));

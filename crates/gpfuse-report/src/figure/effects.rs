@@ -58,6 +58,8 @@ pub fn effects(plot: &Effects) -> Scene {
             legend(&mut scene, NUMBERS, WIDTH - EDGE, &entries) + 12.0
         }
     };
+    let centres =
+        || plot.panels.iter().flat_map(|p| &p.bands).flat_map(|b| b.centre.iter().copied());
     let all = ends(plot.panels.iter().flat_map(|p| &p.bands)).collect::<Vec<f64>>();
     for (i, panel) in plot.panels.iter().enumerate() {
         let (left, top) =
@@ -67,7 +69,8 @@ pub fn effects(plot: &Effects) -> Scene {
             x: Axis::along(&panel.x, left + NUMBERS, left + wide - 8.0),
             y: match plot.shares {
                 true => Axis::exact(0.0, 1.0, foot, top),
-                false => Axis::readable(all.iter().copied(), foot, top),
+                // Wide intervals may be cut, and no curve.
+                false => Axis::readable(all.iter().copied(), foot, top).holding(centres()),
             },
         };
         frame.rows(&mut scene, if i % across == 0 { &plot.y } else { "" });

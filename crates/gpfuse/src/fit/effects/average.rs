@@ -1,5 +1,7 @@
 //! Averages over rows along an input, and the variances of what is averaged.
 
+use std::f64::consts::FRAC_PI_2;
+
 use super::{Effect, Effects, PLACES, ROWS};
 use crate::Result;
 use crate::data::Data;
@@ -18,7 +20,8 @@ pub(super) fn shape(asked: usize, inputs: usize, rows: usize) -> (usize, usize) 
 }
 
 /// Places along an input and the shares of the rows that they stand for: all of its values where these are few, else
-/// its quantiles in equal steps, with the weights of the trapezoidal rule.
+/// its quantiles at `p_g = sin^2(pi g / (2 G - 2))`, g = 0 to G - 1, which are close together in the tails, where rows
+/// are rare and curves would else be cut short; with the weights of the trapezoidal rule, `(p_(g+1) - p_(g-1)) / 2`.
 fn places(data: &Data, input: usize, most: usize) -> Vec<(f64, f64)> {
     let mut sorted: Vec<f64> =
         data.x().iter().skip(input).step_by(data.inputs().len()).copied().collect();
@@ -29,8 +32,9 @@ fn places(data: &Data, input: usize, most: usize) -> Vec<(f64, f64)> {
         true => sorted.iter().map(|v| (*v, 1.0)).collect(),
         false => (0..most)
             .map(|g| {
-                let share = if g == 0 || g + 1 == most { 0.5 } else { 1.0 };
-                (sorted[(g * last) / (most - 1)], share)
+                let at = |g: usize| (FRAC_PI_2 * g as f64 / (most - 1) as f64).sin().powi(2);
+                let share = 0.5 * (at((g + 1).min(most - 1)) - at(g.saturating_sub(1)));
+                (sorted[(at(g) * last as f64).round() as usize], share)
             })
             .collect(),
     };
