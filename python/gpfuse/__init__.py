@@ -24,6 +24,7 @@ from ._gpfuse import __version__
 _HOME = {
     "BHS": "stacking",
     "PBHS": "stacking",
+    "stack": "arviz",
     "Baseline": "baseline",
     "RULES": "baseline",
     "MoGPE": "joint",
@@ -64,6 +65,7 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from . import scorers as scorers
+    from .arviz import stack as stack
     from .baseline import RULES as RULES
     from .baseline import Baseline as Baseline
     from .comparison import Comparison as Comparison

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +106,39 @@ def from_log_density(log_density: Any, rows: int, known: list[str] | None = None
     return LogDensities(names, **tables).checked()
 
 
+def drawn(draws: Any, known: list[str], rows: int) -> list[_Array]:
+    """Draws of each of the `known` experts, of shape (rows, draws), in their order."""
+    names = list(draws) if isinstance(draws, Mapping) else []
+    if sorted(names) != sorted(known):
+        expected, had = (", ".join(f"`{name}`" for name in all) for all in (known, names))
+        raise ValueError(f"draws: give a dict of the experts {expected}, found {had or 'none'}")
+    found: list[_Array] = []
+    for name in known:
+        values = draws[name]
+        dims = getattr(values, "dims", ())
+        if {"chain", "draw"} <= set(dims):
+            rest = [dim for dim in dims if dim not in ("chain", "draw")]
+            values = values.transpose(*rest, "chain", "draw")
+            values = np.asarray(values).reshape(-1, values.shape[-2] * values.shape[-1])
+        table = np.asarray(values, dtype=np.float64)
+        if table.ndim != 2 or len(table) != rows or table.shape[1] == 0:
+            raise ValueError(
+                f"expert `{name}`: draws of shape {table.shape}: expected ({rows}, draws), as many "
+                "rows as X"
+            )
+        if not np.isfinite(table).all():
+            row, draw = np.argwhere(~np.isfinite(table))[0]
+            value = table[row, draw]
+            raise ValueError(f"expert `{name}`, row {row + 1}: draw {draw + 1} is {value}")
+        if found and table.shape != found[0].shape:
+            raise ValueError(
+                f"expert `{name}` has {table.shape[1]} draws, expert `{known[0]}` has "
+                f"{found[0].shape[1]}: give equally many of each"
+            )
+        found.append(table)
+    return found
+
+
 def _agreed(
     given: dict[str, Any], rows: int, known: list[str] | None
 ) -> tuple[list[str], dict[str, _Array]]:
@@ -134,12 +167,17 @@ def _agreed(
 
 def _names(table: Any) -> list[str] | None:
     """The names of columns, where they are words."""
-    columns = getattr(table, "columns", None)
+    columns = table if isinstance(table, Mapping) else getattr(table, "columns", None)
     names = [] if columns is None else list(columns)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _matrix(what: str, values: Any) -> _Array:
+    if isinstance(values, Mapping):
+        lengths = {name: np.shape(column) for name, column in values.items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"{what}: the experts' columns have different shapes: {lengths}")
+        values = np.array(list(values.values())).T
     try:
         # A copy: what is learned from it must not change with the caller's array.
         found = np.array(values, dtype=np.float64, order="C", copy=True)

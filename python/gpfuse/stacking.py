@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -16,8 +16,9 @@ from .crossfit import Table
 from .distribution import Distribution
 from .engine import seed_of, threads_of
 from .fused import Fused, refuse_own, seen
-from .given import from_log_density
+from .given import drawn, from_log_density
 from .scores import LogScores, Score
+from .table import pandas
 from .weighing import Weights
 
 _Array = NDArray[np.float64]
@@ -130,6 +131,42 @@ class Stacking(Fused, Sampled):
             if isinstance(line["what"], dict):
                 line["what"] = f"expert {line['what']['expert']}"
         return worth
+
+    def compare(self) -> Any:
+        """`worth_` as a data frame like that of `arviz.compare`, the best first.
+
+        Its rows are "fusion", the experts, "equal weights" and "constant weights" (where the fusion
+        has those, "weights by input" instead). `elpd` is the sum of the log densities of the rows
+        left out, `se` its standard error, `elpd_diff` how far it is below that of the fusion, and
+        `dse` the standard error of this difference, row by row. `weight` is the average weight of
+        an expert over the rows of the fit, for experts known by their log densities.
+        """
+        worth = self.worth_
+        if worth is None:
+            raise ValueError("compare: it was not found out what the experts are worth")
+        rows, lines = worth["rows"], worth["lines"]
+        words = {"equal": "equal weights", "constant": "constant weights"}
+        words |= {"by-input": "weights by input", "mixture": "mixture, constant weights"}
+        names = [
+            "fusion"
+            if line["above_se"] is None
+            else words.get(line["what"], line["what"].removeprefix("expert "))
+            for line in lines
+        ]
+        columns = {"elpd": "nlpd", "se": "se", "elpd_diff": "above", "dse": "above_se"}
+        found = pandas().DataFrame(
+            {name: [line[key] for line in lines] for name, key in columns.items()},
+            index=names,
+            dtype=float,
+        )
+        found *= rows
+        found["elpd"] *= -1.0
+        if self.model_.says_outcomes:
+            _, seen_at = self.model_.groups()["constant_data"]["vars"]["x"]
+            threads = threads_of(self.threads, self.n_jobs)
+            share = self.model_.weigh(np.asarray(seen_at), 0.9, threads)[0].mean(axis=0)
+            found["weight"] = pandas().Series(share, index=self.model_.experts)
+        return found.sort_values("elpd", ascending=False, kind="stable")
 
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
         if self.model_.says_outcomes:
@@ -252,9 +289,32 @@ class BHS(Stacking):
     weight_rows_ : array of int
         The numbers of the rows of the fit, from 0, that the weights were learned from: all, or
         those that were held out or left out by some fold; not where the experts are trained here.
+    loo_, pareto_k_ : arrays of shape (n, models)
+        Leave-one-out log densities, and how far to trust them; only from `gf.stack`.
     """
 
     _method: ClassVar[str] = "bhs"
+
+    def blend(self, X: Any, draws: Mapping[str, Any], *, random_state: Any = 0) -> _Array:
+        """Posterior-predictive draws of the fusion at each row of `X`, from those of the experts.
+
+        A linear pool is the mixture of its experts with the posterior means of their weights, so
+        each draw of a row is one of an expert, who is drawn in the proportion of its weight there.
+        `draws` has, for each expert, an array of shape (n, S), or an xarray DataArray with the
+        dimensions chain, draw and one more, as in the group `posterior_predictive`. The result is
+        of shape (n, S). Rows are drawn one by one: it says nothing of how they go together.
+        """
+        share = self.weights(X).mean
+        said = np.stack(drawn(draws, self.model_.experts, len(share)))
+        size = said.shape[2]
+        rng = np.random.default_rng(seed_of(random_state))
+        # Evenly spread, so that each expert has its share to within one draw.
+        places = (np.arange(size) + rng.random((len(share), 1))) / size
+        places = rng.permuted(places, axis=1)
+        bounds = np.cumsum(share, axis=1)[:, None, :-1]
+        who = (places[:, :, None] >= bounds).sum(axis=2)
+        found: _Array = np.take_along_axis(said, who[None], axis=0)[0]
+        return found
 
 
 @dataclass(eq=False, repr=False)

@@ -45,4 +45,4 @@ def pandas() -> Any:
     try:
         return import_module("pandas")
     except ImportError as error:
-        raise ImportError("to_pandas: pandas is missing: pip install pandas") from error
+        raise ImportError("pandas is missing: pip install pandas") from error
