@@ -25,6 +25,9 @@ _HOME = {
     "BHS": "stacking",
     "PBHS": "stacking",
     "stack": "arviz",
+    "saying": "",
+    "PointExpert": "wrapped",
+    "QuantileExpert": "wrapped",
     "Baseline": "baseline",
     "RULES": "baseline",
     "MoGPE": "joint",
@@ -64,6 +67,7 @@ _RENAMED = {"sweep": "cross_validate_all", "Sweep": "CrossValidations"}
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
+    from . import saying as saying
     from . import scorers as scorers
     from .arviz import stack as stack
     from .baseline import RULES as RULES
@@ -98,6 +102,8 @@ if TYPE_CHECKING:
     from .validation import cross_validate_all as cross_validate_all
     from .weighing import WeightEffects as WeightEffects
     from .weighing import Weights as Weights
+    from .wrapped import PointExpert as PointExpert
+    from .wrapped import QuantileExpert as QuantileExpert
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from .wrapped import is_forest
+
 _Array = NDArray[np.float64]
 _Rows = NDArray[np.intp]
 
@@ -50,9 +52,14 @@ def _is_pair(entry: Any) -> bool:
 
 def _word(expert: Any) -> str:
     """A word for an expert without a name."""
-    inner = expert.estimator if isinstance(expert, FrozenEstimator) else expert
-    name = getattr(inner, "__name__", type(inner).__name__)
+    found = inner(expert)
+    name = getattr(found, "__name__", type(found).__name__)
     return "expert" if name == "<lambda>" else str(name).lower()
+
+
+def inner(expert: Any) -> Any:
+    """The expert that was frozen, or itself."""
+    return expert.estimator if isinstance(expert, FrozenEstimator) else expert
 
 
 def takes_std(expert: Any) -> bool:
@@ -77,7 +84,9 @@ def _refuse_mute(name: str, expert: Any) -> None:
         raise TypeError(f"expert `{name}` is the class {expert.__name__}: give an instance of it")
     if hasattr(expert, "submit") or takes_std(expert) or callable(expert):
         return
-    cure = "use a regressor that has it, or give a callable X -> (mean, std)"
+    if hasattr(expert, "pred_dist") or is_forest(inner(expert)):
+        return
+    cure = "wrap it in gf.PointExpert, or give a callable X -> (mean, std)"
     if hasattr(expert, "predict"):
         raise TypeError(f"expert `{name}`: `predict` of {kind} does not take return_std: {cure}")
     raise TypeError(f"expert `{name}` is of type {kind}, which has no `predict`: {cure}")

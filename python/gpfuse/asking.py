@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .adapters import Experts, blame, takes_std
+from .adapters import Experts, blame, inner, takes_std
 from .given import Said
+from .wrapped import is_forest, of_forest
 
 _Array = NDArray[np.float64]
 
@@ -45,7 +46,10 @@ def told(name: str, expert: Any, X: Any, rows: int) -> tuple[_Array, _Array]:
 
 def _hear(name: str, expert: Any, X: Any) -> Any:
     if not takes_std(expert):
-        return expert(X)
+        if hasattr(expert, "pred_dist"):
+            told = expert.pred_dist(X)
+            return told.mean(), told.std()
+        return of_forest(inner(expert), X) if is_forest(inner(expert)) else expert(X)
     try:
         return expert.predict(X, return_std=True)
     except TypeError as error:

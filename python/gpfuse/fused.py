@@ -20,7 +20,9 @@ from .splits import Split, refuse_no_splits
 _Array = NDArray[np.float64]
 
 _ESTIMATORS = """estimators : list, optional
-        The experts: regressors whose `predict` takes `return_std=True`, callables
+        The experts: regressors whose `predict` takes `return_std=True` or that have `pred_dist`
+        (NGBoost), random forests and extra trees of scikit-learn (which are as sure as the targets
+        in their leaves), callables
         ``X -> (mean, std)``, objects with ``submit(X)`` that returns a Future of such a pair, or
         pairs of a name and one of these. The standard deviations are those of a new observation,
         noise included. Fitted regressors and callables are used as they are: the rows of the fit
@@ -66,7 +68,8 @@ class Fused:
 
     def _forget(self) -> None:
         """A fit that fails must not leave the experts of an earlier one."""
-        for name in ("experts_", "weight_rows_", "model_", "learned_"):
+        known = ("experts_", "weight_rows_", "model_", "learned_", "loo_", "pareto_k_")
+        for name in known:
             self.__dict__.pop(name, None)
 
     def _refuse_ways(self, groups: Any) -> None:
