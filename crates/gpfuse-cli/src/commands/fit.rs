@@ -22,6 +22,7 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let mut training = Training::read(&args.data, (&args.columns).into())?;
     training.tell();
     let settings = settled(given, training.data.inputs(), Methods::One)?;
+    training.tell_with(&settings);
     if let Some(path) = args.assign.as_deref() {
         if !settings.method.fuses() {
             let method = settings.method;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use gpfuse::Data;
 use gpfuse::fit::{CheckedFit, FitSettings};
-use gpfuse::settings::{Given, Settled, Style};
+use gpfuse::settings::{Given, Message, Settled, Style};
 use gpfuse_io::table::{ExpertColumns, ExpertKind, Table, TableError, data_columns};
 use serde_json::Value;
 
@@ -79,7 +79,16 @@ impl Training {
 
     /// Say what somebody should know about the rows before they are fitted.
     pub(super) fn tell(&self) {
-        let notes = print::rendered(&self.data.notes());
+        self.tell_all(&self.data.notes());
+    }
+
+    /// The same about these rows and a method.
+    pub(super) fn tell_with(&self, settings: &CheckedFit) {
+        self.tell_all(settings.note(self.data.len()).as_slice());
+    }
+
+    fn tell_all(&self, notes: &[Message]) {
+        let notes = print::rendered(notes);
         notes.iter().for_each(|note| print::note(&format!("note: `{}`: {note}", self.path)));
     }
 }

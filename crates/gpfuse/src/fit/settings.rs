@@ -15,8 +15,11 @@ use crate::kernel::Kernel;
 use crate::model::{Bases, Method, Model, Priors};
 use crate::scale::Scaling;
 use crate::settings::Group::{Basis as OfBasis, Data, Experts, Sampling};
-use crate::settings::{Bounds, Form, Only, STACKED, common, rare, settings};
+use crate::settings::{Bounds, Form, Message, Only, STACKED, common, rare, settings};
 use crate::{Error, Result};
+
+/// With more rows, a method that learns its experts and the weights at once is told to be the wrong one.
+const MOST_JOINT_ROWS: usize = 20_000;
 
 /// Which basis to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -157,6 +160,15 @@ impl FitSettings {
         } else if !self.method.learns_experts() {
             self.experts = self.expert.portfolio(rows).unwrap_or(self.experts);
         }
+    }
+
+    /// What somebody should know who fits so many rows with this method.
+    pub fn note(&self, rows: usize) -> Option<Message> {
+        let method = self.method;
+        (method.learns_experts() && rows > MOST_JOINT_ROWS).then(|| {
+            let words = format!("{method} goes through all {rows} rows at every step of its chains: for so many use pbhs");
+            Message::new(words).advise("method", "pbhs")
+        })
     }
 
     /// Whether the method is Gaussian in the means of its experts, which it learns.
@@ -323,5 +335,21 @@ impl CheckedFit {
                 Rff::draw(kernel, self.scheme, self.frequencies, inputs, seed)?
             }
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joint_methods_on_many_rows_point_to_pbhs() {
+        let note = |method, rows| FitSettings { method, ..FitSettings::default() }.note(rows);
+        for method in [Method::Het, Method::Mogpe, Method::Pogpe] {
+            assert_eq!(note(method, 20_000), None);
+            let words = note(method, 20_001).map(|note| note.to_string()).unwrap_or_default();
+            assert!(words.ends_with("for so many use pbhs (method=\"pbhs\")"), "{words}");
+        }
+        assert!([Method::Pbhs, Method::Gp].iter().all(|method| note(*method, 1_000_000).is_none()));
     }
 }
