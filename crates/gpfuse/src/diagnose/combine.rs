@@ -137,7 +137,7 @@ impl ChainWeights {
         let gap = |c: &usize| nats(self.chains[*c].behind);
         let all = |f: &dyn Fn(&usize) -> String| listed(behind.iter().map(f).collect());
         let modes = match behind.len() {
-            0 if self.alike() => "the chains predict alike".into(),
+            0 if self.alike() => "no chain surely predicts better than another".into(),
             0 => "no chain is surely better than the others".into(),
             1 => format!(
                 "chain {} is in another mode: its expected log density is {} nats per row below \

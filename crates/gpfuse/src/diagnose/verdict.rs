@@ -149,7 +149,7 @@ impl Diagnostics {
                     if setup.hilbert {
                         apart = apart.say("the Hilbert basis").advise("basis", "hilbert").say(", ");
                     }
-                    if !weighted && setup.stack {
+                    if self.combined.is_none() && setup.stack {
                         apart = apart.say("weights for the chains").advise("combine", "stack");
                         apart = apart.say(", ");
                     }

@@ -103,8 +103,7 @@ fn about_mode(
     monitor: &dyn Monitor,
 ) -> Result<Draws> {
     let (model, sampler) = (posterior.model(), settings.sampler());
-    let first =
-        |normal: &mut dyn FnMut() -> f64| (0..model.dim()).map(|_| normal()).collect::<Vec<f64>>();
+    let first = |normal: &mut dyn FnMut() -> f64| density.draw(normal);
     let natural = |draws: &Draws| {
         let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
         draws.mapped(model.dim(), sampler.threads, |_| parameters)

@@ -25,6 +25,9 @@ const DIFFERENCE: f64 = 1e-4;
 /// The least eigenvalue of H: priors have about 1.
 const FLATTEST: f64 = 0.25;
 
+/// How often a starting point is moved half of the way to the mode, at most.
+const HALVES: usize = 10;
+
 /// A density in such coordinates.
 #[derive(Debug, Clone)]
 pub(crate) struct Laplace<D> {
@@ -78,6 +81,25 @@ impl<D: Density + Sync> Laplace<D> {
         let mut q = vec![0.0; z.len()];
         self.place(z, &mut q);
         q
+    }
+}
+
+impl<D: Density> Laplace<D> {
+    /// A draw of the approximation, moved towards the mode until the density there is no further below the mode's
+    /// than twice what the approximation says: a chain that starts in a corner may never leave it.
+    pub(crate) fn draw(&self, normal: &mut dyn FnMut() -> f64) -> Vec<f64> {
+        let (mut density, mut grad) = (self.clone(), vec![0.0; self.q.len()]);
+        let top = density.logp(&vec![0.0; grad.len()], &mut grad);
+        let mut z: Vec<f64> = grad.iter().map(|_| normal()).collect();
+        let Ok(top) = top else { return z };
+        for _ in 0..HALVES {
+            let far = z.iter().map(|z| z * z).sum::<f64>();
+            if density.logp(&z, &mut grad).is_ok_and(|at| top - at <= far) {
+                break;
+            }
+            z.iter_mut().for_each(|z| *z *= 0.5);
+        }
+        z
     }
 }
 
@@ -157,6 +179,30 @@ mod tests {
             let logp = found.logp(&z, &mut grad).unwrap();
             assert!((logp + 0.5 * (z[0] * z[0] + z[1] * z[1])).abs() < 1e-5, "{logp}");
             assert!((grad[0] + z[0]).abs() < 1e-5 && (grad[1] + z[1]).abs() < 1e-5, "{grad:?}");
+        }
+    }
+
+    /// A standard normal, but for a cliff at 1: beyond it, the density is far lower than the approximation says.
+    #[derive(Debug, Clone)]
+    struct Cliff;
+
+    impl Density for Cliff {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
+            grad[0] = -q[0];
+            Ok(-0.5 * q[0] * q[0] - if q[0].abs() > 1.0 { 1000.0 } else { 0.0 })
+        }
+    }
+
+    #[test]
+    fn starting_points_are_moved_out_of_corners() {
+        let found = Laplace::new(Cliff, vec![0.3], 1, &Quiet).unwrap().unwrap();
+        for (normal, start) in [(0.9, 0.9), (-1.6, -0.8), (3.0, 0.75)] {
+            let z = found.draw(&mut || normal);
+            assert!((found.parameters(&z)[0] - start).abs() < 1e-6, "{z:?}");
         }
     }
 }
