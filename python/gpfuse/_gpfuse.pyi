@@ -102,6 +102,7 @@ def fit(
     assignment: tuple[Sequence[Sequence[int]], Sequence[int]] | None = None,
     progress: _Progress | None = None,
 ) -> tuple[Model, BaseException | None]: ...
+def notes(x: _Array, y: _Array, inputs: Sequence[str], target: str) -> list[str]: ...
 @final
 class Predictive:
     @staticmethod

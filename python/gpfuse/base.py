@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _gpfuse
 from .distribution import Distribution
 from .engine import omega_of, seed_of, threads_of, to_json
-from .errors import Interrupted, warn_convergence, warn_unused
+from .errors import Interrupted, warn_convergence, warn_of_rows, warn_unused
 from .progress import Bars, wanted
 from .rows import new_rows, number_of, numbered, refuse_other_order, training_rows
 from .scores import Scores
@@ -142,6 +142,9 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             # How experts are made has no part in it.
             found = {name: found[name] for name in found if FIT[name]["section"] != "expert"}
         warn_unused(_gpfuse.unused(to_json(found), inputs), stacklevel=3)
+        if "log_density" not in experts:
+            # Experts that know how probable the target is know what it is, too.
+            warn_of_rows(_gpfuse.notes(X, y, inputs, target), stacklevel=3)
         settings = to_json(found | (more or {}))
         bars = Bars(type(self).__name__) if wanted(self.progress) else None
         try:

@@ -54,6 +54,12 @@ def warn_convergence(messages: Iterable[str], stacklevel: int) -> None:
         warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
 
 
+def warn_of_rows(messages: Iterable[str], stacklevel: int) -> None:
+    """One warning for each thing to know about the rows, at the line that called the fit."""
+    if not _silent.get():
+        warn_unused(messages, stacklevel + 1)
+
+
 def warn_unused(messages: Iterable[str], stacklevel: int) -> None:
     """One warning for each parameter without effect, at the line that called the fit."""
     for message in messages:

@@ -36,9 +36,9 @@ def plot_weights(
 ) -> Axes:
     """Draw how much each expert is trusted along one input.
 
-    A line is the posterior mean of an expert's weight, a band its central posterior interval. With
-    several inputs, these are shares in the weight, averaged over the other inputs of the rows
-    (`weight_effects`). In a joint model experts can change their labels between chains: averages
+    A line is the posterior mean of an expert's share in the weight, a band its central posterior
+    interval, averaged over the other inputs of the rows (`weight_effects`). Rows as they are
+    (`feature`) have the weights themselves, whose sum is free where predictions are multiplied. In a joint model experts can change their labels between chains: averages
     are then of one chain.
 
     Parameters
@@ -65,7 +65,7 @@ def plot_weights(
     """
     if along is not None and feature is not None:
         raise ValueError("along, feature: give one of the two")
-    if feature is None and (along is not None or (np.ndim(X) == 2 and np.shape(X)[1] > 1)):
+    if feature is None:
         only = None if along is None else [along]
         found = weight_effects(estimator, X, level, inputs=only)
         name, places, experts = found.inputs[0], found.places[0], found.experts
@@ -73,7 +73,7 @@ def plot_weights(
         low, mean, high = found.low[0], found.mean[0], found.high[0]
     else:
         rows = weights(estimator, X, level, **said)
-        places, name, order = _along(estimator, X, 0 if feature is None else feature)
+        places, name, order = _along(estimator, X, feature)
         low, mean, high = (part[order] for part in (rows.low, rows.mean, rows.high))
         what, experts = "weight", rows.experts
     ax = _axes(ax)

@@ -106,7 +106,15 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
         let what = if d.passed() { "nothing was sampled" } else { "a single point" };
         return vec![format!("{what}: no chains to judge")];
     }
-    let head = ["convergence", "R-hat max", "median", "ESS bulk min", "median", "ESS tail min"];
+    let head = [
+        "convergence",
+        "R-hat max",
+        "median",
+        "ESS bulk min",
+        "median",
+        "ESS tail min",
+        "error/limit",
+    ];
     let mut rows = vec![head.map(String::from).to_vec()];
     for q in &d.quantities {
         rows.push(vec![
@@ -116,6 +124,7 @@ pub(crate) fn diagnostics(d: &Diagnostics) -> Vec<String> {
             number(q.ess_bulk_min, 0),
             number(q.ess_bulk_median, 0),
             number(q.ess_tail_min, 0),
+            number(q.error_max, 2),
         ]);
     }
     let mut out = table(&rows);

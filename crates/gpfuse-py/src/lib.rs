@@ -27,7 +27,7 @@ mod _gpfuse {
     #[pymodule_export]
     use super::gp::{Gp, twins};
     #[pymodule_export]
-    use super::model::{Model, fit, settings, unused};
+    use super::model::{Model, fit, notes, settings, unused};
     #[pymodule_export]
     use super::predictive::Predictive;
     #[pymodule_export]

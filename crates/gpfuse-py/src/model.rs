@@ -110,6 +110,20 @@ pub(crate) fn fit(
     }
 }
 
+/// What somebody should know before a model of these rows.
+#[pyfunction]
+pub(crate) fn notes(
+    x: Matrix<'_>,
+    y: Vector<'_>,
+    inputs: Vec<String>,
+    target: String,
+) -> PyResult<Vec<String>> {
+    let ((x, d), y) = (matrix(&x), vector(&y));
+    let made = || Data::new(x, d)?.with_target(y)?.named(inputs, target);
+    let notes = made().map_err(error::of)?.notes();
+    Ok(notes.iter().map(|note| note.render(Style::Python)).collect())
+}
+
 /// Rows with what experts say about them, where they say something; without names they are
 /// numbered.
 fn with_experts(data: Data, said: Option<Said>, names: Option<Vec<String>>) -> PyResult<Data> {

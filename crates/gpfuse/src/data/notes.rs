@@ -23,7 +23,11 @@ impl Data {
             let (name, value) = (&self.inputs[i], self.x[i]);
             format!("input `{name}` is {value} in every row: nothing can be learned from it")
         });
-        constant.chain(self.of_target()).map(Message::from).collect()
+        let index = self.inputs.iter().filter(|name| name.starts_with("Unnamed: "));
+        let index = index.map(|name| {
+            format!("input `{name}` has no name of its own, as the index that pandas writes: leave it out if it is one")
+        });
+        constant.chain(index).chain(self.of_target()).map(Message::from).collect()
     }
 
     /// A target that is a class, a count or a grade.
@@ -81,6 +85,8 @@ mod tests {
         // Whole numbers that hardly repeat, halves and numbers below 0 are targets like others.
         assert!(of(|x| x * x).is_empty());
         assert!(of(|x| x % 7.0 / 2.0).is_empty() && of(|x| x % 7.0 - 3.0).is_empty());
+        let data = Data::new(x, 1).unwrap().named(vec!["Unnamed: 0".into()], "y").unwrap();
+        assert!(data.notes()[0].to_string().contains("as the index that pandas writes"));
         // One row has no constant input.
         assert!(notes(vec![1.0], 1, vec![0.5]).is_empty());
     }

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::verdict::Setup;
-use super::{ChainWeights, Combine, ebfmi, ess_bulk, ess_tail, rhat};
+use super::convergence::variance;
+use super::verdict::{ESS_BAR, RHAT_BAR, Setup};
+use super::{ChainWeights, Combine, ebfmi, ess_bulk, ess_tail, mcse_mean, rhat};
 use crate::Result;
 use crate::infer::{Draws, Settings};
 use crate::model::{Invariant, Posterior};
@@ -19,7 +20,10 @@ const ROWS_SEEN: usize = 50;
 
 /// R-hat and effective sizes of a quantity that is not finite in some draw: the worst there are, so that
 /// it is reported.
-const NEVER: [f64; 3] = [f64::INFINITY, 0.0, 0.0];
+const NEVER: [f64; 4] = [f64::INFINITY, 0.0, 0.0, f64::INFINITY];
+
+/// Up to this R-hat a Monte Carlo error, which takes the difference of chains into account, is to be relied on.
+const RHAT_OF_ERROR: f64 = 1.05;
 
 /// The convergence of one kind of quantity over all places where it was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +45,13 @@ pub struct Quantity {
     /// The smallest tail effective sample size.
     #[serde(deserialize_with = "or_nan")]
     pub ess_tail_min: f64,
+    /// The largest Monte Carlo error of its mean over what is tolerated ([`tolerated`]); NaN in files of version 0.1.0.
+    #[serde(default = "nan", deserialize_with = "or_nan")]
+    pub error_max: f64,
+}
+
+fn nan() -> f64 {
+    f64::NAN
 }
 
 /// JSON has no NaN: what could not be computed is written as null.
@@ -122,15 +133,19 @@ fn quantities(posterior: &Posterior, draws: &Draws, threads: usize) -> Result<Ve
             }
         });
     }
+    let mut tolerances: Vec<f64> =
+        kinds.iter().flat_map(|kind| vec![tolerated(*kind); rows]).collect();
     let joint: Vec<f64> =
         draws.chains().iter().flat_map(|c| c.stats.iter().map(|s| s.lp)).collect();
+    tolerances.push(TOLERATED_OF_JOINT * variance(&joint).sqrt());
     traces.push(joint);
     let measured = parallel(traces.len(), threads, |i| {
         if !traces[i].iter().all(|value| value.is_finite()) {
             return NEVER;
         }
         let chains = draws.by_chain(&traces[i]);
-        [rhat(&chains), ess_bulk(&chains), ess_tail(&chains)]
+        let error = mcse_mean(&chains) / tolerances[i];
+        [rhat(&chains), ess_bulk(&chains), ess_tail(&chains), error]
     })?;
     let mut out: Vec<Quantity> = (kinds.iter().zip(measured.chunks(rows)))
         .map(|(kind, all)| Quantity::new(name(*kind), all))
@@ -148,15 +163,36 @@ fn name(kind: Invariant) -> &'static str {
     }
 }
 
+/// The Monte Carlo error that is small enough at any row for what predictions are made of: 0.05 nats of a log
+/// likelihood and 5 % of a weight, which the average over rows of a score makes much smaller, and 0.01 standard
+/// deviations of the target.
+fn tolerated(kind: Invariant) -> f64 {
+    match kind {
+        Invariant::LogLikelihood | Invariant::LargestLogWeight => 0.05,
+        Invariant::FusedMean => 0.01,
+    }
+}
+
+/// Of the log joint density, of which nothing is predicted, in its own standard deviations: 100 independent draws.
+const TOLERATED_OF_JOINT: f64 = 0.1;
+
 impl Quantity {
-    fn new(name: &str, all: &[[f64; 3]]) -> Quantity {
+    /// Whether it is as converged as it need be: by R-hat and effective sizes, which compare with the posterior's
+    /// own width, or because chains agree and its Monte Carlo error is too small to matter.
+    pub fn settled(&self) -> bool {
+        let mixed =
+            !(self.rhat_max > RHAT_BAR || self.ess_bulk_min.min(self.ess_tail_min) < ESS_BAR);
+        mixed || self.rhat_max <= RHAT_OF_ERROR && self.error_max <= 1.0
+    }
+
+    fn new(name: &str, all: &[[f64; 4]]) -> Quantity {
         // A quantity that is the same in every draw has no R-hat and nothing to converge.
         let sorted = |i: usize| {
             let mut v: Vec<f64> = all.iter().map(|m| m[i]).filter(|v| !v.is_nan()).collect();
             v.sort_by(f64::total_cmp);
             v
         };
-        let (rhat, bulk, tail) = (sorted(0), sorted(1), sorted(2));
+        let (rhat, bulk, tail, error) = (sorted(0), sorted(1), sorted(2), sorted(3));
         let median = |v: &[f64]| v.get(v.len() / 2).copied().unwrap_or(f64::NAN);
         Quantity {
             name: name.into(),
@@ -165,6 +201,7 @@ impl Quantity {
             ess_bulk_min: bulk.first().copied().unwrap_or(f64::NAN),
             ess_bulk_median: median(&bulk),
             ess_tail_min: tail.first().copied().unwrap_or(f64::NAN),
+            error_max: error.last().copied().unwrap_or(f64::NAN),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Whether more draws of the same chains would help.
 
-use super::{Diagnostics, ESS_BAR, MODES_BAR, RHAT_BAR};
+use super::{Diagnostics, MODES_BAR};
 
 /// Of the distance of R-hat to 1, and of the variance of an estimate, a doubling of the draws halves
 /// either where chains mix. Where neither fell to this share, more draws are no cure.
@@ -13,7 +13,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Whether to go on after a look at the diagnostics: they do not pass for want of draws, chains do
+    /// Whether to go on after a look at the diagnostics: something is not settled for want of draws, chains do
     /// not sit in different modes, and the draws since the last look were of use.
     pub(crate) fn goes_on(&mut self, found: &Diagnostics) -> bool {
         let now = [
@@ -21,12 +21,11 @@ impl Patience {
             found.least_ess().map_or(0.0, |(_, ess)| ess.recip()),
         ];
         let last = self.last.replace(now);
-        let passes = now[0] <= RHAT_BAR - 1.0 && now[1] <= ESS_BAR.recip();
         let modes = found.worst_rhat().is_some_and(|q| q.rhat_median > MODES_BAR);
         // What is not finite in some draw has no end of being wrong.
         let hopeless = modes || !now.iter().all(|v| v.is_finite());
         let better = last.is_none_or(|last| (0..2).any(|i| now[i] <= CURED * last[i]));
-        !passes && !hopeless && better
+        !found.settled() && !hopeless && better
     }
 }
 
@@ -43,6 +42,7 @@ mod tests {
             ess_bulk_min: 2.0 * ess,
             ess_bulk_median: 3.0 * ess,
             ess_tail_min: ess,
+            error_max: 2.0,
         };
         Diagnostics {
             chains: 4,

@@ -2,7 +2,7 @@
 
 use super::{Combine, Diagnostics, Quantity};
 use crate::basis::Basis;
-use crate::infer::{self, Draws, Sampler};
+use crate::infer::{self, Draws, FIRST_DRAWS, MOST_DRAWS, Sampler};
 use crate::model::Model;
 use crate::settings::Message;
 
@@ -41,6 +41,8 @@ pub(crate) struct Setup {
     stack: bool,
     /// Whether the Hilbert basis is another, and has few enough inputs.
     hilbert: bool,
+    /// Whether the chains went on by themselves for as long as that helped.
+    went_on: bool,
     /// What the number of the basis' functions is called, if it can be set.
     functions: Option<&'static str>,
 }
@@ -64,6 +66,7 @@ impl Setup {
             deeper: Some(deeper).filter(|deeper| nuts && *deeper > sampler.max_depth),
             stack: how != Combine::Stack,
             hilbert: rff && model.basis().inputs() <= 2,
+            went_on: sampler.draws.is_none() && draws.per_chain() > FIRST_DRAWS,
             functions: match model.basis() {
                 Basis::Hilbert(_) => Some("size"),
                 Basis::Rff(_) => Some("frequencies"),
@@ -89,15 +92,30 @@ impl Diagnostics {
         self.warnings.is_empty()
     }
 
-    /// The quantity with the largest R-hat, of those that have one.
+    /// What is not settled yet.
+    fn unsettled(&self) -> impl Iterator<Item = &Quantity> {
+        self.quantities.iter().filter(|q| !q.settled())
+    }
+
+    /// Whether everything is settled.
+    pub(super) fn settled(&self) -> bool {
+        self.unsettled().next().is_none()
+    }
+
+    /// Whether anything has an R-hat.
+    fn has_rhat(&self) -> bool {
+        self.quantities.iter().any(|q| !q.rhat_max.is_nan())
+    }
+
+    /// The quantity with the largest R-hat, of the unsettled ones that have one.
     pub(super) fn worst_rhat(&self) -> Option<&Quantity> {
-        let known = self.quantities.iter().filter(|q| !q.rhat_max.is_nan());
+        let known = self.unsettled().filter(|q| !q.rhat_max.is_nan());
         known.max_by(|a, b| a.rhat_max.total_cmp(&b.rhat_max))
     }
 
-    /// The quantity with the smallest effective sample size, and that size.
+    /// The unsettled quantity with the smallest effective sample size, and that size.
     pub(super) fn least_ess(&self) -> Option<(&Quantity, f64)> {
-        let all = self.quantities.iter().map(|q| (q, q.ess_bulk_min.min(q.ess_tail_min)));
+        let all = self.unsettled().map(|q| (q, q.ess_bulk_min.min(q.ess_tail_min)));
         all.filter(|(_, ess)| !ess.is_nan()).max_by(|a, b| b.1.total_cmp(&a.1))
     }
 
@@ -117,7 +135,11 @@ impl Diagnostics {
                 .say(" and more draws"),
             ];
         }
+        // Chains that went on until a doubling of their draws was of no use.
+        let stuck = setup.went_on && self.draws < MOST_DRAWS;
+        let apart = self.worst_rhat().is_some_and(|q| q.rhat_max > RHAT_BAR);
         match self.worst_rhat() {
+            None if self.has_rhat() => {}
             None if self.chains == 1 => out.push(
                 Message::new("one chain cannot show whether it found the whole posterior: use 4")
                     .advise("chains", 4),
@@ -132,10 +154,21 @@ impl Diagnostics {
                     q.name, q.rhat_max, q.rhat_median
                 ));
                 out.push(if q.rhat_median <= MODES_BAR {
-                    start
-                        .say("the chains have not mixed fully. Try more warm-up and draws")
-                        .advise("warmup", (2 * setup.warmup).max(1000))
-                        .advise("draws", (2 * self.draws).max(1000))
+                    let warmup = (2 * setup.warmup).max(1000);
+                    match stuck {
+                        false => start
+                            .say("the chains have not mixed fully. Try more warm-up and draws")
+                            .advise("warmup", warmup)
+                            .advise("draws", (2 * self.draws).max(1000)),
+                        true => start
+                            .say(
+                                "the chains have not mixed fully, and more draws of them were of no use. Try \
+                                 more warm-up",
+                            )
+                            .advise("warmup", warmup)
+                            .say(", more chains")
+                            .advise("chains", 2 * setup.chains),
+                    }
                 } else {
                     let apart = start.say("the chains sit in different modes; ");
                     let apart = apart.say(match weighted {
@@ -165,7 +198,8 @@ impl Diagnostics {
             ),
             _ => {}
         }
-        if let Some((q, least)) = self.least_ess().filter(|(_, least)| *least < ESS_BAR) {
+        let few = self.least_ess().filter(|(_, least)| *least < ESS_BAR && !(stuck && apart));
+        if let Some((q, least)) = few {
             let words = format!(
                 "{} draws are worth only {least:.0} independent ones for the {} \
                  (should be {ESS_BAR} or more): use more draws",
@@ -234,6 +268,7 @@ mod tests {
             ess_bulk_min: 900.0,
             ess_bulk_median: 900.0,
             ess_tail_min: 900.0,
+            error_max: 2.0,
         };
         Diagnostics {
             chains: 4,
@@ -249,18 +284,21 @@ mod tests {
     }
 
     fn words(found: &Diagnostics, target_accept: f64, hilbert: bool) -> Vec<String> {
-        let setup = Setup {
-            sampled: true,
-            warmup: 800,
-            chains: 4,
-            accept: target_accept,
-            deeper: None,
-            stack: true,
-            hilbert,
-            functions: None,
-        };
+        let setup = Setup { accept: target_accept, hilbert, ..SETUP };
         found.verdict(&setup).iter().map(|m| m.render(Style::Python)).collect()
     }
+
+    const SETUP: Setup = Setup {
+        sampled: true,
+        warmup: 800,
+        chains: 4,
+        accept: 0.8,
+        deeper: None,
+        stack: true,
+        hilbert: true,
+        went_on: false,
+        functions: None,
+    };
 
     #[test]
     fn few_divergences_are_counted_and_not_warned_of() {
@@ -270,6 +308,20 @@ mod tests {
         // Of few draws one is too many.
         let few = Diagnostics { chains: 2, draws: 40, ..found(1.0, 1) };
         assert_eq!(words(&few, 0.8, true).len(), 1);
+    }
+
+    #[test]
+    fn what_is_known_well_enough_is_not_warned_of() {
+        let with = |rhat: f64, ess: f64, error_max: f64| {
+            let mut found = found(rhat, 0);
+            found.quantities[0].ess_bulk_min = ess;
+            found.quantities[0].error_max = error_max;
+            words(&found, 0.8, true).len()
+        };
+        assert_eq!(with(1.04, 100.0, 0.9), 0);
+        // R-hat and the effective size, and R-hat alone.
+        assert_eq!((with(1.04, 100.0, 1.1), with(1.06, 900.0, 0.9)), (2, 1));
+        assert_eq!((with(1.04, 900.0, f64::NAN), with(1.0, 399.0, f64::NAN)), (1, 1));
     }
 
     #[test]
@@ -289,7 +341,17 @@ mod tests {
         }
         let told = &words(&found(1.05, 0), 0.8, true)[0];
         assert!(told.contains("warmup=1600, draws=1000"), "{told}");
-        let (with, without) = (words(&found(2.0, 0), 0.8, true), words(&found(2.0, 0), 0.8, false));
+        // Where the chains went on by themselves for as long as that helped, more draws are no advice.
+        let mut found = Diagnostics { draws: 1000, ..found(1.05, 0) };
+        found.quantities[0].ess_bulk_min = 100.0;
+        let told = found.verdict(&Setup { went_on: true, ..SETUP });
+        let told: Vec<String> = told.iter().map(|m| m.render(Style::Python)).collect();
+        assert!(
+            told.len() == 1 && told[0].ends_with("(warmup=1600), more chains (chains=8)"),
+            "{told:?}"
+        );
+        let modes = super::tests::found(2.0, 0);
+        let (with, without) = (words(&modes, 0.8, true), words(&modes, 0.8, false));
         assert!(with[0].contains("Try the Hilbert basis (basis=\"hilbert\"), weights"), "{with:?}");
         assert!(without[0].contains("Try weights for the chains"), "{without:?}");
         assert!(!without[0].contains("ilbert"), "{without:?}");

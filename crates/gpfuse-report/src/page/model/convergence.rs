@@ -8,7 +8,9 @@ use crate::page::document::{Block, Cell, Column, Section, Table};
 /// R-hat and effective sample sizes of what labels do not change, and the chains one by one.
 pub(super) fn convergence(fitted: &Fitted) -> Section {
     let d = &fitted.diagnostics;
-    let words = "R-hat should be at most 1.01 and effective sample sizes 400 or more. All \
+    let words = "R-hat should be at most 1.01 and effective sample sizes 400 or more, or R-hat at most 1.05 and \
+                 the Monte Carlo error at no row above its limit: 0.05 nats of a log likelihood, 5 % of a weight, 0.01 \
+                 standard deviations of a fused mean. All \
                  quantities are such that relabelling the experts does not change them; those of \
                  rows are at up to 50 training rows, with the worst and the median shown.";
     let columns = vec![
@@ -18,6 +20,7 @@ pub(super) fn convergence(fitted: &Fitted) -> Section {
         Column::unit("Bulk ESS, least", "draws"),
         Column::unit("Bulk ESS, median", "draws"),
         Column::unit("Tail ESS, least", "draws"),
+        Column::number("Error over its limit, worst"),
     ];
     let rows = d.quantities.iter().map(|q| {
         vec![
@@ -27,6 +30,7 @@ pub(super) fn convergence(fitted: &Fitted) -> Section {
             Cell::fixed(Some(q.ess_bulk_min), 0),
             Cell::fixed(Some(q.ess_bulk_median), 0),
             Cell::fixed(Some(q.ess_tail_min), 0),
+            Cell::fixed(Some(q.error_max), 2),
         ]
     });
     let rows: Vec<Vec<Cell>> = rows.collect();

@@ -19,7 +19,7 @@ use crate::csv::Csv;
 pub(super) const DIVERGENCE_BAR: usize = 4 * infer::FIRST_DRAWS / DRAWS_PER_DIVERGENCE;
 
 const HEADER: &str = "method,split,seed,nlpd,mcse,rhat_max,ess_min,divergences,ebfmi_min,saturated,\
-                      steps,seconds,warnings";
+                      steps,seconds,warnings,unsettled";
 
 /// A run with the diagnostics' verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,8 @@ pub(super) struct Outcome {
     pub(super) seconds: f64,
     /// How many things the diagnostics say are wrong.
     pub(super) warnings: f64,
+    /// How many quantities are not settled; NaN in records from before that was asked.
+    pub(super) unsettled: f64,
 }
 
 impl Outcome {
@@ -73,6 +75,7 @@ impl Outcome {
             steps: found.steps,
             seconds: begun.elapsed().as_secs_f64(),
             warnings: found.warnings.len() as f64,
+            unsettled: found.quantities.iter().filter(|q| !q.settled()).count() as f64,
         })
     }
 
@@ -81,15 +84,15 @@ impl Outcome {
         self.warnings == 0.0
     }
 
-    /// Whether R-hat is not known to be within its bar. What is constant by design, the weight of a
+    /// Whether R-hat is not known to be within its bar, where something is not settled. What is constant by design, the weight of a
     /// single expert, is not among the quantities: one without a number was to have one.
     pub(super) fn rhat_beyond(&self) -> bool {
-        self.rhat_max.is_nan() || self.rhat_max > RHAT_BAR
+        self.unsettled != 0.0 && (self.rhat_max.is_nan() || self.rhat_max > RHAT_BAR)
     }
 
-    /// Whether the effective sample size is not known to reach its bar.
+    /// Whether the effective sample size is not known to reach its bar, where something is not settled.
     pub(super) fn ess_beyond(&self) -> bool {
-        self.ess_min.is_nan() || self.ess_min < ESS_BAR
+        self.unsettled != 0.0 && (self.ess_min.is_nan() || self.ess_min < ESS_BAR)
     }
 
     /// Whether too many trajectories were cut by the depth limit.
@@ -129,6 +132,7 @@ impl Outcome {
                 steps: next(),
                 seconds: next(),
                 warnings: next(),
+                unsettled: next(),
             })
         };
         csv.texts("method")?.iter().enumerate().map(row).collect()
@@ -143,7 +147,7 @@ impl Outcome {
         }
         writeln!(
             file,
-            "{},{},{},{:.5},{:.5},{:.4},{:.0},{},{:.3},{:.4},{:.1},{:.1},{}",
+            "{},{},{},{:.5},{:.5},{:.4},{:.0},{},{:.3},{:.4},{:.1},{:.1},{},{}",
             self.method,
             self.split,
             self.seed,
@@ -156,7 +160,8 @@ impl Outcome {
             self.saturated,
             self.steps,
             self.seconds,
-            self.warnings
+            self.warnings,
+            self.unsettled
         )?;
         Ok(())
     }
@@ -188,6 +193,7 @@ pub(super) mod tests {
             steps: 15.0,
             seconds: 1.0,
             warnings: 0.0,
+            unsettled: f64::NAN,
         }
     }
 
@@ -204,9 +210,11 @@ pub(super) mod tests {
             Outcome { ess_min: ESS_BAR - 1.0, ..run.clone() },
             Outcome { divergences: DIVERGENCE_BAR as f64 + 1.0, ..run.clone() },
             Outcome { ebfmi_min: f64::NAN, ..run.clone() },
-            Outcome { saturated: 2.0 * SATURATED_BAR, ..run },
+            Outcome { saturated: 2.0 * SATURATED_BAR, ..run.clone() },
+            Outcome { rhat_max: 1.04, unsettled: 1.0, ..run.clone() },
         ] {
             assert!(bad.beyond_a_bar(), "{bad:?}");
         }
+        assert!(!Outcome { rhat_max: 1.04, unsettled: 0.0, ..run }.beyond_a_bar());
     }
 }
