@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::case::{normals, rows_of};
 use common::gaussian::{DIM, Gaussian, bits, prior, settings};
+use gpfuse::diagnose::Diagnostics;
 use gpfuse::diagnose::{ess_bulk, rhat};
 use gpfuse::fit::{DensityChoice, FitSettings, fit};
 use gpfuse::infer::{
@@ -233,7 +234,7 @@ fn a_fit_goes_on_by_its_diagnostics() {
     let y: Vec<f64> = x.iter().map(|x| (2.0 * x).sin() + 0.2 * normal()).collect();
     let data = rows_of(&x, &y);
     for (density, chains, max_depth) in
-        [(DensityChoice::Plain, 4, 3), (DensityChoice::Collapsed, 2, 2)]
+        [(DensityChoice::Plain, 2, 2), (DensityChoice::Collapsed, 2, 1)]
     {
         let with = |draws: Option<usize>, threads: usize| {
             let sampler = Settings { draws, threads, chains, max_depth, ..settings() };
@@ -246,12 +247,11 @@ fn a_fit_goes_on_by_its_diagnostics() {
         assert_eq!(found.settings.sampler.draws, None);
         for other in [with(Some(made), 1).unwrap(), with(None, 1).unwrap()] {
             assert_eq!(bits(&found.draws), bits(&other.draws));
-            assert_eq!(found.diagnostics, other.diagnostics);
+            // Advice is for what was set.
+            let warnings = found.diagnostics.warnings.clone();
+            assert_eq!(found.diagnostics, Diagnostics { warnings, ..other.diagnostics });
         }
         let short = with(Some(FIRST_DRAWS), 2).unwrap();
-        let few = |q: &gpfuse::diagnose::Quantity| {
-            q.rhat_max > 1.01 || q.ess_bulk_min.min(q.ess_tail_min) < 400.0
-        };
-        assert!(short.diagnostics.quantities.iter().any(few));
+        assert!(short.diagnostics.quantities.iter().any(|q| !q.settled()));
     }
 }
