@@ -65,7 +65,7 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     sampler: str = "nuts"
     metric: str = "diagonal"
     chains: int = 4
-    warmup: int = 500
+    warmup: int | None = None
     draws: int | None = None
     max_depth: int = 10
     hmc_depth: int = 5

@@ -11,7 +11,7 @@ use gpfuse_report::view::{View, view};
 const ROWS: usize = 40;
 
 fn settings(method: Method) -> FitSettings {
-    let sampler = Settings { chains: 2, warmup: 30, draws: Some(10), ..Settings::default() };
+    let sampler = Settings { chains: 2, warmup: Some(30), draws: Some(10), ..Settings::default() };
     FitSettings { method, experts: 2, size: Some(6), sampler, ..FitSettings::default() }
 }
 
@@ -97,7 +97,7 @@ fn several_inputs_have_slices_and_partial_effects() {
 /// The shares of two experts along each of two inputs sum to one.
 #[test]
 fn several_experts_have_weights_along_each_input() {
-    let learned = Settings { chains: 2, warmup: 60, draws: Some(30), ..Settings::default() };
+    let learned = Settings { chains: 2, warmup: Some(60), draws: Some(30), ..Settings::default() };
     for method in [Method::Mogpe, Method::Pogpe] {
         let settings = FitSettings { sampler: learned.clone(), ..settings(method) };
         let found = view(&fit(&rows(2), &settings).unwrap(), None, 1).unwrap();
@@ -125,7 +125,7 @@ fn weights_along_two_inputs() {
     };
     let says = Predictions::new(vec![off(true), off(false)], vec![vec![0.3; ROWS]; 2]).unwrap();
     let rows = rows.clone().with_experts(vec!["a".into(), "b".into()], says).unwrap();
-    let sampler = Settings { chains: 2, warmup: 100, draws: Some(50), ..Settings::default() };
+    let sampler = Settings { chains: 2, warmup: Some(100), draws: Some(50), ..Settings::default() };
     let fitted = fit(&rows, &FitSettings { sampler, ..settings(Method::Bhs) }).unwrap();
     let pair = view(&fitted, Some(&rows), 1).unwrap().pair.unwrap().panels;
     let [a, b] = [&pair[0].1.values, &pair[1].1.values];

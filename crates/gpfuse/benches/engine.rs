@@ -38,7 +38,7 @@ fn posterior(method: Method, experts: usize, basis: &Basis, rows: usize) -> Post
 
 fn draws(posterior: &Posterior, warmup: usize, draws: usize) -> Draws {
     let settings = Settings {
-        warmup,
+        warmup: Some(warmup),
         draws: Some(draws),
         max_depth: 5,
         start: Start::Prior,

@@ -4,7 +4,7 @@
 //! ```
 //! # fn main() -> gpfuse::Result<()> {
 //! use gpfuse::{Data, FitSettings, Method, Predictions, fit};
-//! # let short = gpfuse::infer::Settings { warmup: 30, draws: Some(20), chains: 2, ..Default::default() };
+//! # let short = gpfuse::infer::Settings { warmup: Some(30), draws: Some(20), chains: 2, ..Default::default() };
 //!
 //! let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 10.0).collect();
 //! let y = x.iter().map(|x| x.sin() + 0.1 * (9.0 * x).cos()).collect();

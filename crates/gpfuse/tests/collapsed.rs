@@ -336,7 +336,7 @@ fn plain_and_collapsed_draws_are_of_one_posterior() {
         let settings = Settings {
             seed: 63,
             threads: 2,
-            warmup: 500,
+            warmup: Some(500),
             draws: Some(1500),
             target_accept: Some(0.9),
             ..Settings::default()

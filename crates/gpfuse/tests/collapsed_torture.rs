@@ -129,7 +129,7 @@ impl Monitor for Log {
 fn short(draws: usize) -> Settings {
     Settings {
         chains: 1,
-        warmup: 40,
+        warmup: Some(40),
         draws: Some(draws),
         max_depth: 3,
         candidates: 1,

@@ -19,7 +19,7 @@ const ROWS: usize = 40;
 fn settings(experts: usize) -> CheckedFit {
     let sampler = infer::Settings {
         chains: 2,
-        warmup: 50,
+        warmup: Some(50),
         draws: Some(50),
         max_depth: 4,
         candidates: 1,

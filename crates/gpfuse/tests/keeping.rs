@@ -65,7 +65,7 @@ fn run(memory: &Memory, settings: &Settings, limit: usize) -> (gpfuse::Result<Dr
 
 #[test]
 fn a_stopped_run_ends_in_the_same_draws() {
-    let short = Settings { chains: 3, warmup: 60, draws: Some(40), ..settings() };
+    let short = Settings { chains: 3, warmup: Some(60), draws: Some(40), ..settings() };
     let cases = [
         short.clone(),
         Settings { metric: Metric::LowRank, ..short.clone() },
@@ -117,7 +117,7 @@ impl Monitor for Strange {
 /// Kept parts of another shape are not used.
 #[test]
 fn what_does_not_fit_is_made_again() {
-    let short = Settings { chains: 2, warmup: 30, draws: Some(10), ..settings() };
+    let short = Settings { chains: 2, warmup: Some(30), draws: Some(10), ..settings() };
     let memory = Memory::default();
     let expected = run(&memory, &short, usize::MAX).0.unwrap();
     let mut chains = memory.chains.lock().unwrap().clone();

@@ -15,7 +15,7 @@ fn fitted(method: Method, draws: usize) -> Fitted {
     let data = Data::new(x, 1).unwrap().with_target(y).unwrap();
     let sampler = infer::Settings {
         chains: 2,
-        warmup: 50,
+        warmup: Some(50),
         draws: Some(draws),
         max_depth: 5,
         candidates: 1,

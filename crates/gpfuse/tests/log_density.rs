@@ -59,7 +59,7 @@ fn names() -> Vec<String> {
 
 fn fused(data: &Data) -> Fitted {
     let sampler =
-        infer::Settings { chains: 2, warmup: 100, draws: Some(100), ..Default::default() };
+        infer::Settings { chains: 2, warmup: Some(100), draws: Some(100), ..Default::default() };
     fit(data, &FitSettings { method: Method::Bhs, sampler, ..FitSettings::default() }).unwrap()
 }
 

@@ -22,7 +22,7 @@ fn panic_on_purpose() {
 
 /// Chains that would draw for hours.
 fn endless() -> Settings {
-    Settings { warmup: 50, draws: Some(1_000_000), start: Start::Prior, threads: 4, ..settings() }
+    Settings { warmup: Some(50), draws: Some(1_000_000), start: Start::Prior, threads: 4, ..settings() }
 }
 
 /// What panics in whoever watches or keeps.
@@ -104,7 +104,7 @@ fn a_panic_over_one_simulation_ends_the_study() {
     (asked.fit.size, asked.fit.method) = (Some(3), Method::Het);
     asked.fit.experts = 1;
     let short = &mut asked.fit.sampler;
-    (short.warmup, short.draws, short.max_depth) = (20, Some(19), 3);
+    (short.warmup, short.draws, short.max_depth) = (Some(20), Some(19), 3);
     let study = Study::new(asked.check().unwrap()).unwrap();
     let taken = Arc::new(AtomicUsize::new(0));
     let count = taken.clone();

@@ -23,7 +23,7 @@ use gpfuse::{Error, Result};
 
 /// Settings that leave the number of draws open.
 fn open() -> Settings {
-    Settings { draws: None, chains: 3, warmup: 100, start: Start::Prior, ..settings() }
+    Settings { draws: None, chains: 3, warmup: Some(100), start: Start::Prior, ..settings() }
 }
 
 fn run(asked: &Settings, monitor: &dyn Monitor, most: usize) -> Result<Draws> {
@@ -96,7 +96,7 @@ fn judged(draws: &Draws) -> (f64, f64) {
 /// or less with 500 draws.
 #[test]
 fn a_slow_density_is_given_more_draws() {
-    let asked = Settings { max_depth: 2, warmup: 300, ..open() }.check().unwrap();
+    let asked = Settings { max_depth: 2, warmup: Some(300), ..open() }.check().unwrap();
     let start = |normal: &mut dyn FnMut() -> f64| vec![normal(), normal()];
     let mut seen = Vec::new();
     let found = sample_while(&Ridge, &start, &asked, &Quiet, |draws| {

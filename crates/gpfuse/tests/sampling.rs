@@ -91,7 +91,7 @@ fn map_finds_the_mode() {
 fn threads_do_not_change_a_bit_and_seeds_do() {
     for metric in [Metric::Diagonal, Metric::LowRank] {
         for start in [Start::Prior, Start::Map, Start::Pilot, Start::Data] {
-            let asked = Settings { metric, start, warmup: 100, draws: Some(50), ..settings() };
+            let asked = Settings { metric, start, warmup: Some(100), draws: Some(50), ..settings() };
             let with = |threads: usize, seed: u64| {
                 let asked = Settings { threads, seed, ..asked.clone() };
                 bits(&run(&Gaussian::new(), asked).unwrap())
@@ -110,7 +110,7 @@ fn a_density_without_parameters_can_be_sampled() {
     let case = Case::new(Recipe { experts: 1, ..Recipe::small(Method::Bhs, 3) });
     let prior = |_: &mut dyn FnMut() -> f64| Vec::new();
     for sampler in [Sampler::Nuts, Sampler::Hmc, Sampler::Map] {
-        let asked = Settings { sampler, warmup: 20, draws: Some(10), ..settings() };
+        let asked = Settings { sampler, warmup: Some(20), draws: Some(10), ..settings() };
         let draws = sample(&case.posterior(), &prior, &asked.check().unwrap(), &Quiet).unwrap();
         assert_eq!(draws.iter().count(), draws.len(), "{sampler:?}");
         assert!(draws.iter().all(<[f64]>::is_empty));
@@ -138,7 +138,7 @@ fn a_fit_has_the_same_bits_on_any_number_of_threads() {
                 metric,
                 threads,
                 seed,
-                warmup: 40,
+                warmup: Some(40),
                 draws: Some(20),
                 max_depth: 5,
                 start_steps: 20,
@@ -197,7 +197,7 @@ impl<F: Fn(&ChainProgress) -> bool + Sync> Monitor for Canceller<F> {
 
 /// So many draws of so slow a density that only a cancelled run ends in time.
 fn endless() -> Settings {
-    Settings { warmup: 50, draws: Some(1_000_000), start: Start::Prior, threads: 4, ..settings() }
+    Settings { warmup: Some(50), draws: Some(1_000_000), start: Start::Prior, threads: 4, ..settings() }
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_cancelled_run_keeps_its_draws() {
 #[test]
 fn a_cancelled_run_is_the_beginning_of_a_whole_one() {
     let asked =
-        Settings { chains: 1, warmup: 50, draws: Some(200), start: Start::Prior, ..settings() };
+        Settings { chains: 1, warmup: Some(50), draws: Some(200), start: Start::Prior, ..settings() };
     let whole = bits(&run(&Gaussian::new(), asked.clone()).unwrap());
     let monitor = Canceller::new(|p| p.done >= 70);
     let part = sample(&Gaussian::new(), &prior, &asked.check().unwrap(), &monitor).unwrap();
@@ -343,8 +343,8 @@ fn every_bad_setting_is_refused_by_name() {
     let bad = [
         ("chains", Settings { chains: 0, ..good.clone() }),
         ("chains", Settings { chains: 10_001, ..good.clone() }),
-        ("warmup", Settings { warmup: 0, ..good.clone() }),
-        ("warmup", Settings { warmup: 9, ..good.clone() }),
+        ("warmup", Settings { warmup: Some(0), ..good.clone() }),
+        ("warmup", Settings { warmup: Some(9), ..good.clone() }),
         ("draws", Settings { draws: Some(0), ..good.clone() }),
         ("max_depth", Settings { max_depth: 0, ..good.clone() }),
         ("max_depth", Settings { max_depth: 21, ..good.clone() }),

@@ -20,7 +20,7 @@ const DRAWS: usize = 495;
 /// A study of a method with 12 rows and 5 functions.
 fn settings(method: Method) -> Settings {
     let mut settings = Settings { rows: 12, thin: 5, ..Settings::default() };
-    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (300, Some(DRAWS));
+    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (Some(300), Some(DRAWS));
     settings.fit.method = method;
     settings.fit.size = Some(5);
     if matches!(method, Method::Het | Method::Pogpe) {
@@ -120,7 +120,7 @@ fn tiny(method: Method, basis: BasisChoice) -> Settings {
     settings.fit.basis = basis;
     (settings.fit.size, settings.fit.frequencies) = (Some(3), 3);
     settings.fit.functions = Some(3);
-    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (20, Some(19));
+    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (Some(20), Some(19));
     settings.fit.sampler.max_depth = 3;
     settings
 }

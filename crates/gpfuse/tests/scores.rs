@@ -102,7 +102,7 @@ fn scores_of_a_fit_agree_with_their_definitions() {
     for method in [Method::Mogpe, Method::Pogpe, Method::Het] {
         for scaling in [Scaling::Standard, Scaling::Unit] {
             let sampler = Settings {
-                warmup: 60,
+                warmup: Some(60),
                 draws: Some(15),
                 chains: 2,
                 max_depth: 5,

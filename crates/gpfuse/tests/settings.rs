@@ -108,7 +108,7 @@ fn sampler() -> impl Strategy<Value = infer::Settings> {
         metric: kinds.1,
         start: kinds.2,
         chains: lengths.0,
-        warmup: lengths.1,
+        warmup: Some(lengths.1),
         draws: lengths.2,
         max_depth: rest.0,
         hmc_depth: rest.1,
@@ -176,7 +176,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
 fn quick(settings: &FitSettings) -> bool {
     let FitSettings { sampler, experts, frequencies, size, .. } = settings;
     let draws = sampler.first_draws();
-    let all = [sampler.chains, sampler.warmup, draws, sampler.max_depth, sampler.hmc_depth];
+    let all = [sampler.chains, sampler.warmup_draws(), draws, sampler.max_depth, sampler.hmc_depth];
     let other = [sampler.candidates, sampler.start_steps, *experts, *frequencies];
     all.iter().chain(&other).chain(size).all(|value| *value <= 20)
 }

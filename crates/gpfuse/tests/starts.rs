@@ -149,7 +149,7 @@ fn a_fit_from_the_data_does_not_depend_on_threads() {
         let bits = |threads: usize, seed: u64, start: Start| {
             let (warmup, draws, candidates, start_steps) = (60, 10, 2, 20);
             let sampler = Settings {
-                warmup,
+                warmup: Some(warmup),
                 draws: Some(draws),
                 candidates,
                 start_steps,

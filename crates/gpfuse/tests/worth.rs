@@ -34,7 +34,7 @@ fn stacked(left: f64, right: f64, seed: u64) -> Data {
 
 fn fused(data: &Data, method: Method, gate: GateChoice) -> Fitted {
     let sampler =
-        infer::Settings { chains: 2, warmup: 150, draws: Some(100), ..Default::default() };
+        infer::Settings { chains: 2, warmup: Some(150), draws: Some(100), ..Default::default() };
     fit(data, &FitSettings { method, gate, sampler, ..FitSettings::default() }).unwrap()
 }
 

@@ -119,7 +119,7 @@ fn one(data: &Path, (method, set, experts, hold_out, split): &Run) -> Outcome<St
             ..Default::default()
         },
         sampler: infer::Settings {
-            warmup: 200,
+            warmup: Some(200),
             draws: Some(200),
             max_depth: 8,
             candidates: 1,

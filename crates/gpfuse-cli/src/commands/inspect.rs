@@ -47,10 +47,10 @@ fn describe(fitted: &Fitted, weights: Option<&Effects>) -> anyhow::Result<Vec<St
     let drawn = match settings.sampler.sampler {
         Sampler::Map => "the posterior mode".into(),
         _ => format!(
-            "{} x {} after {} of warm-up{}",
+            "{} x {} {}{}",
             print::count(fitted.draws.chains().len(), "chain"),
             print::count(fitted.draws.per_chain(), "draw"),
-            settings.sampler.warmup,
+            settings.sampler.warmup_words(),
             if settings.density == DensityChoice::Collapsed {
                 " of the collapsed density"
             } else {

@@ -39,7 +39,7 @@ mod tests {
         let y: Vec<f64> = x.iter().map(|x| (2.0 * x).sin() + 0.1 * (9.0 * x).cos()).collect();
         let rows = Data::new(x, 1).unwrap().with_target(y).unwrap();
         let short = Settings {
-            warmup: 40,
+            warmup: Some(40),
             draws: Some(30),
             chains: 3,
             max_depth: 4,

@@ -62,7 +62,7 @@ fn density(name: &str, known: &Known, draws: usize, run: &Run) -> anyhow::Result
                 sampler,
                 metric,
                 chains: CHAINS,
-                warmup: 1000,
+                warmup: Some(1000),
                 draws: Some(draws),
                 hmc_depth: 4,
                 target_accept: Some(0.9),

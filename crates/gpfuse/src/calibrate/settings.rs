@@ -36,7 +36,7 @@ impl Default for Settings {
     fn default() -> Self {
         let sampler = infer::Settings {
             chains: 1,
-            warmup: 500,
+            warmup: Some(500),
             draws: Some(20 * RANKED),
             max_depth: 6,
             target_accept: Some(0.9),

@@ -60,7 +60,7 @@ impl Setup {
         let deeper = (sampler.max_depth + 2).min(DEEPEST);
         Setup {
             sampled: true,
-            warmup: sampler.warmup,
+            warmup: sampler.warmup_draws(),
             chains: sampler.chains,
             accept: draws.aim().unwrap_or(sampler.acceptance()),
             deeper: Some(deeper).filter(|deeper| nuts && *deeper > sampler.max_depth),

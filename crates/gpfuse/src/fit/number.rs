@@ -148,7 +148,7 @@ pub(super) fn choose(
 fn short(settings: &CheckedFit, experts: usize) -> Result<CheckedFit> {
     let mut settings = (*with(settings, experts)?).clone();
     let sampler = &mut settings.sampler;
-    (sampler.chains, sampler.warmup, sampler.draws) = (SHORT[0], SHORT[1], Some(SHORT[2]));
+    (sampler.chains, sampler.warmup, sampler.draws) = (SHORT[0], Some(SHORT[1]), Some(SHORT[2]));
     settings.check()
 }
 

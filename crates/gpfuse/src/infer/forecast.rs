@@ -42,12 +42,12 @@ impl Forecast {
             _ => density.usual_steps().min(longest(settings.max_depth)),
         };
         let draws = settings.first_draws();
-        let each = steps * (WARMING_UP * settings.warmup as f64 + draws as f64);
+        let each = steps * (WARMING_UP * settings.warmup_draws() as f64 + draws as f64);
         let turns = chains.div_ceil(threads.min(chains)) as f64;
         Forecast {
             seconds: turns * each * gradient(&mut density, q),
             chains,
-            warmup: settings.warmup,
+            warmup: settings.warmup_draws(),
             draws,
             most_draws: if settings.draws.is_none() { MOST_DRAWS.max(draws) } else { draws },
             parameters: q.len(),

@@ -119,7 +119,7 @@ impl<'a, D: Density + Sync> Run<'a, D> {
     fn begin(&self, c: usize) -> Result<Running<'a>> {
         let Run { settings, linked, .. } = *self;
         let rng = stream(settings.seed, Purpose::Chain, c as u64);
-        let length = Length::new(settings.warmup, settings);
+        let length = Length::new(settings.warmup_draws(), settings);
         let density = self.density.clone().with_threads(settings.threads / self.starts.len());
         Running::new(c, density, &self.starts[c].q, length, settings, rng, linked)
     }

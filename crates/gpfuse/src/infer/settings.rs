@@ -61,6 +61,9 @@ pub const MOST_DRAWS: usize = 4000;
 /// The mean acceptance where none is asked for.
 const USUAL_ACCEPTANCE: f64 = 0.8;
 
+/// Draws of warm-up per chain where no number is given.
+const USUAL_WARMUP: usize = 500;
+
 settings! {
     /// Settings of [`sample`](super::sample).
     Settings in "sampler" {
@@ -71,7 +74,9 @@ settings! {
         /// Chains, each from its own start.
         chains: usize = 4, common(Sampling).value("N").from(1.0, 1e4);
         /// Warm-up draws per chain, which adapt the sampler and are not kept.
-        warmup: usize = 500, common(Sampling).value("N").from(10.0, 1e7);
+        warmup: Option<usize> = None,
+            common(Sampling).value("N").from(10.0, 1e7)
+                .unless_given("500; 200 about the mode of weights");
         /// Kept draws per chain.
         draws: Option<usize> = None,
             common(Sampling).value("N").from(1.0, 1e8)
@@ -118,6 +123,11 @@ impl Checked {
         Checked(Settings { target_accept, ..self.0.clone() })
     }
 
+    /// The same with so many draws of warm-up, where no number is given.
+    pub(crate) fn warming_up(&self, draws: usize) -> Checked {
+        Checked(Settings { warmup: Some(self.warmup.unwrap_or(draws)), ..self.0.clone() })
+    }
+
     /// The same with another mass matrix.
     pub(super) fn with_metric(&self, metric: Metric) -> Checked {
         Checked(Settings { metric, ..self.0.clone() })
@@ -133,6 +143,16 @@ impl Deref for Checked {
 }
 
 impl Settings {
+    /// Draws of warm-up per chain.
+    pub fn warmup_draws(&self) -> usize {
+        self.warmup.unwrap_or(USUAL_WARMUP)
+    }
+
+    /// What came before the draws that are kept.
+    pub fn warmup_words(&self) -> String {
+        self.warmup.map_or("after the warm-up".into(), |draws| format!("after {draws} of warm-up"))
+    }
+
     /// The mean acceptance that the step size is adapted to.
     pub fn acceptance(&self) -> f64 {
         self.target_accept.unwrap_or(USUAL_ACCEPTANCE)

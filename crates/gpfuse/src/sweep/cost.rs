@@ -39,7 +39,7 @@ pub fn cost(cell: &Cell) -> f64 {
     };
     let sampled = match sampler.sampler {
         Sampler::Map => 0,
-        _ => sampler.warmup + sampler.first_draws(),
+        _ => sampler.warmup_draws() + sampler.first_draws(),
     };
     let draws = sampler.chains as f64 * (sampled as f64 + starts);
     let fit = draws * steps * rows * gps * functions;

@@ -24,7 +24,7 @@ fn fitted(density: DensityChoice, seed: u64) -> Fitted {
         size: Some(8),
         density,
         sampler: Settings {
-            warmup: 200,
+            warmup: Some(200),
             draws: Some(200),
             seed,
             threads: 2,

@@ -26,7 +26,7 @@ fn collapsed_settings(method: Method) -> FitSettings {
         density: DensityChoice::Collapsed,
         sampler: Settings {
             chains: 3,
-            warmup: 60,
+            warmup: Some(60),
             draws: Some(20),
             candidates: 2,
             start_steps: 20,

@@ -162,10 +162,10 @@ fn trust(fitted: &Fitted) -> String {
     let ess = least.filter(|e| e.is_finite()).reduce(f64::min);
     let ess = ess.map_or(String::new(), |e| format!("at least {e:.0} effective draws, "));
     format!(
-        "{} of {} were kept after {} of warm-up: {rhat}{ess}{}. {verdict}",
+        "{} of {} were kept {}: {rhat}{ess}{}. {verdict}",
         count(d.chains, "chain"),
         count(d.draws, "draw"),
-        fitted.settings.sampler.warmup,
+        fitted.settings.sampler.warmup_words(),
         count(d.divergences, "divergence"),
     )
 }

@@ -68,7 +68,7 @@ pub(super) fn covered(
     let (x, y) = source.draw(seed, number)?;
     let sampler = infer::Settings {
         chains: 2,
-        warmup: 150,
+        warmup: Some(150),
         draws: Some(150),
         max_depth: 5,
         candidates: 2,

@@ -44,7 +44,7 @@ const ANEW: [Method; 3] = [Method::Bhs, Method::Pbhs, Method::Het];
 
 fn run(run: &Run) -> anyhow::Result<Vec<Finding>> {
     let tiny = infer::Settings {
-        warmup: 20,
+        warmup: Some(20),
         draws: Some(20),
         max_depth: 3,
         candidates: 1,

@@ -171,7 +171,7 @@ fn sampler(rng: &mut ChaCha8Rng) -> Settings {
         },
         metric: if chance(rng, 0.1) { Metric::LowRank } else { Metric::Diagonal },
         chains: rng.random_range(1..=2),
-        warmup: 10,
+        warmup: Some(10),
         draws: Some(rng.random_range(1..=6)),
         max_depth: 2,
         hmc_depth: 2,
