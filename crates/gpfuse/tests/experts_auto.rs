@@ -51,8 +51,12 @@ impl Monitor for Heard {
 }
 
 fn fitted(data: &Data, method: Method, monitor: &dyn Monitor) -> Fitted {
-    let sampler =
-        infer::Settings { chains: 2, warmup: Some(50), draws: Some(50), ..infer::Settings::default() };
+    let sampler = infer::Settings {
+        chains: 2,
+        warmup: Some(50),
+        draws: Some(50),
+        ..infer::Settings::default()
+    };
     let settings = FitSettings { method, choose_experts: true, sampler, ..FitSettings::default() };
     fit_with(data, &settings, monitor).unwrap()
 }

@@ -22,7 +22,13 @@ fn panic_on_purpose() {
 
 /// Chains that would draw for hours.
 fn endless() -> Settings {
-    Settings { warmup: Some(50), draws: Some(1_000_000), start: Start::Prior, threads: 4, ..settings() }
+    Settings {
+        warmup: Some(50),
+        draws: Some(1_000_000),
+        start: Start::Prior,
+        threads: 4,
+        ..settings()
+    }
 }
 
 /// What panics in whoever watches or keeps.

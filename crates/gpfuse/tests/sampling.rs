@@ -91,7 +91,8 @@ fn map_finds_the_mode() {
 fn threads_do_not_change_a_bit_and_seeds_do() {
     for metric in [Metric::Diagonal, Metric::LowRank] {
         for start in [Start::Prior, Start::Map, Start::Pilot, Start::Data] {
-            let asked = Settings { metric, start, warmup: Some(100), draws: Some(50), ..settings() };
+            let asked =
+                Settings { metric, start, warmup: Some(100), draws: Some(50), ..settings() };
             let with = |threads: usize, seed: u64| {
                 let asked = Settings { threads, seed, ..asked.clone() };
                 bits(&run(&Gaussian::new(), asked).unwrap())
@@ -197,7 +198,13 @@ impl<F: Fn(&ChainProgress) -> bool + Sync> Monitor for Canceller<F> {
 
 /// So many draws of so slow a density that only a cancelled run ends in time.
 fn endless() -> Settings {
-    Settings { warmup: Some(50), draws: Some(1_000_000), start: Start::Prior, threads: 4, ..settings() }
+    Settings {
+        warmup: Some(50),
+        draws: Some(1_000_000),
+        start: Start::Prior,
+        threads: 4,
+        ..settings()
+    }
 }
 
 #[test]
@@ -218,8 +225,13 @@ fn a_cancelled_run_keeps_its_draws() {
 /// What a cancelled run keeps is the beginning of what it would have drawn.
 #[test]
 fn a_cancelled_run_is_the_beginning_of_a_whole_one() {
-    let asked =
-        Settings { chains: 1, warmup: Some(50), draws: Some(200), start: Start::Prior, ..settings() };
+    let asked = Settings {
+        chains: 1,
+        warmup: Some(50),
+        draws: Some(200),
+        start: Start::Prior,
+        ..settings()
+    };
     let whole = bits(&run(&Gaussian::new(), asked.clone()).unwrap());
     let monitor = Canceller::new(|p| p.done >= 70);
     let part = sample(&Gaussian::new(), &prior, &asked.check().unwrap(), &monitor).unwrap();

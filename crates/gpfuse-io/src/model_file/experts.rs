@@ -208,7 +208,8 @@ mod tests {
         let row = |i: u32| [at(i, 1.3), at(i, 2.1), at(i, 0.7), at(i, 3.1)];
         let x: Vec<f64> = (0..60).flat_map(row).collect();
         let y: Vec<f64> = x.chunks(4).map(|x| x[0] + (2.0 * x[1]).cos() * x[2]).collect();
-        let sampler = Settings { chains: 2, warmup: Some(30), draws: Some(20), ..Settings::default() };
+        let sampler =
+            Settings { chains: 2, warmup: Some(30), draws: Some(20), ..Settings::default() };
         let basis = BasisChoice::Eigen;
         let settings = FitSettings { method, experts: 2, basis, sampler, ..FitSettings::default() };
         fit(&Data::new(x, 4).unwrap().with_target(y).unwrap(), &settings).unwrap()

@@ -47,7 +47,8 @@ mod tests {
     fn a_saved_model_keeps_its_rows() {
         let x: Vec<f64> = (0..20).map(|i| 7.0 + 3.0 * (1.3 * f64::from(i)).sin()).collect();
         let y: Vec<f64> = x.iter().map(|x| 100.0 + x * x.cos()).collect();
-        let sampler = Settings { chains: 2, warmup: Some(20), draws: Some(5), ..Settings::default() };
+        let sampler =
+            Settings { chains: 2, warmup: Some(20), draws: Some(5), ..Settings::default() };
         let settings =
             FitSettings { method: Method::Het, size: Some(6), sampler, ..FitSettings::default() };
         let rows = Rows::new(x, 1).unwrap().with_target(y).unwrap();

@@ -94,7 +94,7 @@ fn piloted(
     natural(&draws)
 }
 
-/// Sample the weights of given experts in coordinates of their mode, from draws of Laplace's approximation,
+/// Sample the weights of given experts in coordinates of their mode, from points of Laplace's approximation,
 /// and turn every draw into parameters.
 fn about_mode(
     posterior: &Posterior,
@@ -108,7 +108,8 @@ fn about_mode(
         let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
         draws.mapped(model.dim(), sampler.threads, |_| parameters)
     };
-    let straight = sampler.starting_there().accepting(ACCEPTED_OF_WEIGHTS).warming_up(WARMUP_OF_WEIGHTS);
+    let straight =
+        sampler.starting_there().accepting(ACCEPTED_OF_WEIGHTS).warming_up(WARMUP_OF_WEIGHTS);
     let more = going_on(posterior, sampler.threads, natural);
     let draws = sample_while(density, &first, &straight, monitor, more)?;
     natural(&draws)

@@ -79,12 +79,18 @@ impl<'a> Running<'a> {
         mut rng: ChaCha8Rng,
         monitor: &'a dyn Monitor,
     ) -> Result<Running<'a>> {
+        let scaled = density.is_scaled();
         let math = CpuMath::new(Target(Watched { density, monitor }));
         let target_accept = settings.acceptance();
         let made = match settings.metric {
             Metric::Diagonal => {
                 let mut s = DiagNutsSettings::default();
                 s.adapt_options.step_size_settings.target_accept = target_accept;
+                if scaled {
+                    // The variance of three draws, of which some are equal, can be next to nothing.
+                    s.adapt_options.mass_matrix_update_freq = 20;
+                    s.adapt_options.early_mass_matrix_switch_freq = 20;
+                }
                 boxed(common(s, length), number, math, length, &mut rng)
             }
             Metric::LowRank => {

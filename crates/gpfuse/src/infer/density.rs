@@ -40,6 +40,12 @@ pub trait Density: Clone + Send + 'static {
         31.0
     }
 
+    /// Whether a step of one is about as much in every direction, so that a mass matrix need not be found from the
+    /// first few draws.
+    fn is_scaled(&self) -> bool {
+        false
+    }
+
     /// The log density at `q`; its gradient overwrites `grad`.
     fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> Result<f64, DensityError>;
 }

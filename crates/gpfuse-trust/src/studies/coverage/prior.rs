@@ -22,7 +22,8 @@ const INPUT_REACH: f64 = 1.5;
 pub(super) fn study(method: Method, run: &Run) -> anyhow::Result<Calibration> {
     let mut settings = Settings::default();
     (settings.fit.method, settings.fit.sampler.seed) = (method, run.seed + 2);
-    (settings.fit.sampler.warmup, settings.fit.sampler.draws) = (Some(200), Some(run.size(400, 500)));
+    (settings.fit.sampler.warmup, settings.fit.sampler.draws) =
+        (Some(200), Some(run.size(400, 500)));
     Ok(Calibration::new(settings.check()?)?)
 }
 
