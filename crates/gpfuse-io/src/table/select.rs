@@ -53,6 +53,13 @@ impl TableError {
                 *distance <= if length > 1 { (length / 3).max(1) } else { 0 }
             });
         let hint = near.map(|(_, known)| format!(" (did you mean `{}`?)", show(known)));
+        let said = ["mean_", "sd_", "lpd_"].into_iter().find_map(|kind| name.strip_prefix(kind));
+        let hint = hint.or(said.map(|expert| {
+            format!(
+                " (what expert `{}` says about each row, which every table needs)",
+                show(expert)
+            )
+        }));
         let mut known: Vec<String> =
             named().take(LISTED).map(|known| format!("`{}`", show(known))).collect();
         let more = named().count().saturating_sub(LISTED);

@@ -27,7 +27,27 @@ impl Data {
         let index = index.map(|name| {
             format!("input `{name}` has no name of its own, as the index that pandas writes: leave it out if it is one")
         });
-        constant.chain(index).chain(self.of_target()).map(Message::from).collect()
+        constant
+            .chain(index)
+            .chain(self.of_experts())
+            .chain(self.of_target())
+            .map(Message::from)
+            .collect()
+    }
+
+    /// Inputs that are called as what experts made elsewhere say.
+    fn of_experts(&self) -> Option<String> {
+        let has = |name: &String| self.inputs.contains(name);
+        let pair = |name: &str| {
+            let expert = name.strip_prefix("mean_")?;
+            Some([name.to_string(), format!("sd_{expert}")]).filter(|pair| has(&pair[1]))
+        };
+        self.inputs.iter().find_map(|name| pair(name)).map(|[mean, sd]| {
+            format!(
+                "`{mean}` and `{sd}` are taken for inputs: experts made elsewhere, which say a mean and an sd, are \
+                 weighed by `gpfuse stack`, and in Python by `fit(X, y, mean=..., std=...)`"
+            )
+        })
     }
 
     /// A target that is a class, a count or a grade.
@@ -87,6 +107,11 @@ mod tests {
         assert!(of(|x| x % 7.0 / 2.0).is_empty() && of(|x| x % 7.0 - 3.0).is_empty());
         let data = Data::new(x, 1).unwrap().named(vec!["Unnamed: 0".into()], "y").unwrap();
         assert!(data.notes()[0].to_string().contains("as the index that pandas writes"));
+        let names = ["mean_p", "sd_p"].map(String::from).to_vec();
+        let data = Data::new(vec![1.0, 2.0, 3.0, 5.0], 2).unwrap().named(names, "y").unwrap();
+        assert!(
+            data.notes()[0].to_string().starts_with("`mean_p` and `sd_p` are taken for inputs")
+        );
         // One row has no constant input.
         assert!(notes(vec![1.0], 1, vec![0.5]).is_empty());
     }
