@@ -9,9 +9,9 @@ use super::CheckedFit;
 use crate::basis::Basis;
 use crate::diagnose::{Patience, diagnose};
 use crate::experts::MOST_EXACT_ROWS;
-use crate::infer::{Draws, Laplace, Monitor, Sampler, Start, sample_while};
+use crate::infer::{self, Draws, Laplace, Monitor, Sampler, Start, sample_while};
 use crate::model::coordinates::{Coordinates, Piloted};
-use crate::model::{Collapsed, Posterior, Starter};
+use crate::model::{Collapsed, Model, Posterior, Starter};
 use crate::pool::Pool;
 use crate::random::{Purpose, stream};
 use crate::settings::Message;
@@ -37,11 +37,8 @@ pub(super) fn draws_in(
     if settings.collapses(model, posterior.rows()) {
         return collapsed(posterior, settings, monitor);
     }
-    let fixed = !model.learned() && !matches!(model.basis(), Basis::Rff(_));
-    let nuts = settings.sampler().sampler == Sampler::Nuts;
     let (threads, dim) = (settings.sampler().threads, model.dim());
-    let about = fixed && nuts && settings.sampler().start == Start::Auto && dim <= MOST_COORDINATES;
-    if about
+    if has_mode(model, settings)
         && let Some(density) = Laplace::new(posterior.clone(), vec![0.0; dim], threads, monitor)?
     {
         return about_mode(posterior, &density, settings, monitor);
@@ -54,6 +51,22 @@ pub(super) fn draws_in(
     let sampler = settings.sampler();
     let more = going_on(posterior, sampler.threads, |draws| Ok(draws.clone()));
     sample_while(posterior, &first, sampler, monitor, more)
+}
+
+/// Whether the weights of given experts are sampled in coordinates of their mode.
+fn has_mode(model: &Model, settings: &CheckedFit) -> bool {
+    let fixed = !model.learned() && !matches!(model.basis(), Basis::Rff(_));
+    let sampler = settings.sampler();
+    let auto = sampler.sampler == Sampler::Nuts && sampler.start == Start::Auto;
+    fixed && auto && model.dim() <= MOST_COORDINATES
+}
+
+/// The sampler's settings where what is left open depends on the model.
+pub(super) fn usual(model: &Model, settings: &CheckedFit) -> infer::Checked {
+    match has_mode(model, settings) {
+        true => settings.sampler().warming_up(WARMUP_OF_WEIGHTS),
+        false => settings.sampler().clone(),
+    }
 }
 
 /// Judges draws, which `natural` turns into parameters: whether the chains should go on. Weights that are learned
@@ -108,8 +121,7 @@ fn about_mode(
         let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
         draws.mapped(model.dim(), sampler.threads, |_| parameters)
     };
-    let straight =
-        sampler.starting_there().accepting(ACCEPTED_OF_WEIGHTS).warming_up(WARMUP_OF_WEIGHTS);
+    let straight = usual(model, settings).starting_there().accepting(ACCEPTED_OF_WEIGHTS);
     let more = going_on(posterior, sampler.threads, natural);
     let draws = sample_while(density, &first, &straight, monitor, more)?;
     natural(&draws)

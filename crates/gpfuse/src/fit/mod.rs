@@ -19,7 +19,7 @@ mod worth;
 use std::sync::Arc;
 
 pub use draws::draws;
-use draws::draws_in;
+use draws::{draws_in, usual};
 pub use effects::{Effect, Effects, Pair};
 pub use fitted::{Experts, Fitted, Kept, Located};
 pub use left_out::LeftOut;
@@ -163,8 +163,9 @@ fn infer(
     };
     if monitor.wants_forecast() && settings.method.is_sampled() {
         let posterior = posterior_on(&ground)?;
-        let origin = vec![0.0; posterior.model().dim()];
-        monitor.expect(&Forecast::new(&posterior, &origin, settings.sampler()));
+        let model = posterior.model();
+        let origin = vec![0.0; model.dim()];
+        monitor.expect(&Forecast::new(&posterior, &origin, &usual(model, settings)));
     }
     let sampled = weighed(&one, &ground, &about, settings, monitor)?;
     monitor.phase(Phase::Judging);
