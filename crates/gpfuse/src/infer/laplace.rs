@@ -13,13 +13,17 @@ use std::sync::Arc;
 use faer::linalg::solvers::SelfAdjointEigen;
 use faer::{Mat, Side};
 
-use super::map::climb;
+use super::map::{Point, climb};
 use super::{Density, DensityError, Monitor};
 use crate::Result;
 use crate::parallel::parallel;
 
 /// Steps towards the mode, at most.
 const STEPS: usize = 300;
+/// Searches of the mode, each in the coordinates that the one before gave.
+const ROUNDS: usize = 5;
+/// A point is a mode where a further search gains no more than this in log density.
+const LEVEL: f64 = 0.01;
 /// How far from the mode gradients are taken.
 const DIFFERENCE: f64 = 1e-4;
 /// The least eigenvalue of H: priors have about 1.
@@ -50,8 +54,24 @@ impl<D: Density + Sync> Laplace<D> {
         threads: usize,
         monitor: &dyn Monitor,
     ) -> Result<Option<Laplace<D>>> {
+        let mut mode = climb(&density, start, STEPS, monitor)?;
+        for _ in 0..ROUNDS {
+            let Some(found) = Laplace::about(density.clone(), mode.q.clone(), threads)? else {
+                return Ok(None);
+            };
+            // On the scale of each direction the climb sees what it did not see before.
+            let higher = climb(&found, vec![0.0; mode.q.len()], STEPS, monitor)?;
+            if higher.logp - mode.logp < LEVEL {
+                return Ok(Some(found));
+            }
+            mode = Point { q: found.parameters(&higher.q), logp: higher.logp };
+        }
+        Laplace::about(density, mode.q, threads)
+    }
+
+    /// About a point.
+    fn about(density: D, mode: Vec<f64>, threads: usize) -> Result<Option<Laplace<D>>> {
         let dim = density.dim();
-        let mode = climb(&density, start, STEPS, monitor)?.q;
         let columns = parallel(dim, threads, |i| {
             let mut density = density.clone();
             let mut at = |by: f64| {
@@ -184,6 +204,40 @@ mod tests {
             assert!((grad[0] + z[0]).abs() < 1e-5 && (grad[1] + z[1]).abs() < 1e-5, "{grad:?}");
         }
     }
+
+    /// A long bent valley: `-sum_i 100 (q_(i+1) - q_i^2)^2 + (1 - q_i)^2`, whose mode is at 1 everywhere.
+    #[derive(Debug, Clone)]
+    struct Valley(usize);
+
+    impl Density for Valley {
+        fn dim(&self) -> usize {
+            self.0
+        }
+
+        fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
+            grad.fill(0.0);
+            let mut logp = 0.0;
+            for i in 0..self.0 - 1 {
+                let (off, short) = (q[i + 1] - q[i] * q[i], 1.0 - q[i]);
+                logp -= 100.0 * off * off + short * short;
+                grad[i] += 400.0 * off * q[i] + 2.0 * short;
+                grad[i + 1] -= 200.0 * off;
+            }
+            Ok(logp)
+        }
+    }
+
+    #[test]
+    fn the_mode_is_searched_until_there_is_none_higher() {
+        let start: Vec<f64> = (0..VALLEY).map(|i| if i % 2 == 0 { -1.2 } else { 1.0 }).collect();
+        let once = climb(&Valley(VALLEY), start.clone(), STEPS, &Quiet).unwrap();
+        assert!(once.logp < -1.0, "one search was enough: {}", once.logp);
+        let found = Laplace::new(Valley(VALLEY), start, 1, &Quiet).unwrap().unwrap();
+        let mode = found.parameters(&vec![0.0; VALLEY]);
+        assert!(mode.iter().all(|q| (q - 1.0).abs() < 1e-3), "{mode:?}");
+    }
+
+    const VALLEY: usize = 200;
 
     /// A standard normal, but for a cliff at 0.7: beyond it, the density is far lower than the approximation says.
     #[derive(Debug, Clone)]
