@@ -61,9 +61,10 @@ fn has_mode(model: &Model, settings: &CheckedFit) -> bool {
     fixed && auto && model.dim() <= MOST_COORDINATES
 }
 
-/// The sampler's settings where what is left open depends on the model.
-pub(super) fn usual(model: &Model, settings: &CheckedFit) -> infer::Checked {
-    match has_mode(model, settings) {
+/// The sampler's settings where what is left open depends on the model and on the number of rows: about a mode that
+/// thousands of rows make narrow, a mass matrix has more to learn.
+pub(super) fn usual(posterior: &Posterior, settings: &CheckedFit) -> infer::Checked {
+    match has_mode(posterior.model(), settings) && posterior.rows() <= MOST_EXACT_ROWS {
         true => settings.sampler().warming_up(WARMUP_OF_WEIGHTS),
         false => settings.sampler().clone(),
     }
@@ -121,7 +122,7 @@ fn about_mode(
         let parameters = |_: usize, z: &[f64]| Ok(density.parameters(z));
         draws.mapped(model.dim(), sampler.threads, |_| parameters)
     };
-    let straight = usual(model, settings).starting_there().accepting(ACCEPTED_OF_WEIGHTS);
+    let straight = usual(posterior, settings).starting_there().accepting(ACCEPTED_OF_WEIGHTS);
     let more = going_on(posterior, sampler.threads, natural);
     let draws = sample_while(density, &first, &straight, monitor, more)?;
     natural(&draws)

@@ -163,9 +163,8 @@ fn infer(
     };
     if monitor.wants_forecast() && settings.method.is_sampled() {
         let posterior = posterior_on(&ground)?;
-        let model = posterior.model();
-        let origin = vec![0.0; model.dim()];
-        monitor.expect(&Forecast::new(&posterior, &origin, &usual(model, settings)));
+        let origin = vec![0.0; posterior.model().dim()];
+        monitor.expect(&Forecast::new(&posterior, &origin, &usual(&posterior, settings)));
     }
     let sampled = weighed(&one, &ground, &about, settings, monitor)?;
     monitor.phase(Phase::Judging);
