@@ -76,7 +76,7 @@ settings! {
         /// Warm-up draws per chain, which adapt the sampler and are not kept.
         warmup: Option<usize> = None,
             common(Sampling).value("N").from(10.0, 1e7)
-                .unless_given("500; 200 about the mode of weights");
+                .unless_given("500; 200 for weights of given experts");
         /// Kept draws per chain.
         draws: Option<usize> = None,
             common(Sampling).value("N").from(1.0, 1e8)
