@@ -94,11 +94,11 @@ def designs(table: pd.DataFrame, train: Array) -> dict[str, Array]:
     }
 
 
-def posterior(columns: Array, y: Array, rng: np.random.Generator) -> Array:
+def posterior(columns: Array, y: Array, rng: np.random.Generator, steps: int = 4) -> Array:
     """Draws (chains, draws, coefficients) by HMC, where the curvature at the mode is one.
 
-    There the posterior is nearly a standard normal one, and four steps that cross a quarter of its
-    circle give draws that are nearly independent.
+    There the posterior is nearly a standard normal one, and steps that cross a quarter of its
+    circle give draws that are nearly independent. Where few are accepted, steps become shorter.
     """
     signs, mode = 2.0 * y - 1.0, np.zeros(columns.shape[1])
     for _ in range(50):
@@ -121,8 +121,8 @@ def posterior(columns: Array, y: Array, rng: np.random.Generator) -> Array:
     value, slope = density(z)
     for _ in range(BURN + DRAWS):
         new, new_slope, pace = z, slope, rng.standard_normal(z.shape)
-        energy, step = 0.5 * (pace**2).sum(axis=1) - value, rng.uniform(0.3, 0.5)
-        for _ in range(4):
+        energy, step = 0.5 * (pace**2).sum(axis=1) - value, rng.uniform(1.2, 2.0) / steps
+        for _ in range(steps):
             pace = pace + 0.5 * step * new_slope
             new = new + step * pace
             new_value, new_slope = density(new)
@@ -134,7 +134,7 @@ def posterior(columns: Array, y: Array, rng: np.random.Generator) -> Array:
         found.append(z)
         accepted.append(yes.mean())
     if np.mean(accepted) < 0.7:
-        raise ValueError(f"HMC accepts {np.mean(accepted):.2f}: its steps are too long")
+        return posterior(columns, y, rng, 2 * steps)
     return mode + np.stack(found[BURN:], axis=1) @ back
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
 from .base import Sampled, name_of_target
@@ -16,7 +17,8 @@ from .crossfit import Table
 from .distribution import Distribution
 from .engine import seed_of, threads_of
 from .fused import Fused, refuse_own, seen
-from .given import drawn, from_log_density
+from .given import LogDensities, drawn, from_log_density
+from .insample import warn_in_sample
 from .scores import LogScores, Score
 from .table import pandas
 from .weighing import Weights
@@ -204,7 +206,7 @@ class Stacking(Fused, Sampled):
         With `log_density` of shape (n, experts), it is averaged over the draws of the weights. Of
         models that were fitted with `log_density`; others have `predict_dist(X).logpdf(y)`.
         """
-        return self._measured(X, log_density)[1]
+        return self._measured(X, log_density)[0][1]
 
     def evaluate(
         self,
@@ -218,16 +220,23 @@ class Stacking(Fused, Sampled):
         """All scores of the predictions at `X` against `y`: `.nlpd`, `.crps`, `.coverage`, ...
 
         Where `fit` had `log_density`, it is wanted here instead of `y`, at the rows of `X`, and
-        there is `.nlpd` alone.
+        there is `.nlpd` alone. A warning names an expert whose log densities are far above those
+        here at the rows that the weights were learned from, as those of rows that trained it are.
         """
         check_is_fitted(self)
         if not self.model_.says_outcomes and log_density is None:
-            return super().evaluate(X, y, mean=mean, std=std)
-        text, logs = self._measured(X, log_density)
+            scores = super().evaluate(X, y, mean=mean, std=std)
+            if mean is not None:
+                said = self._experts_at(X, mean, std)
+                logs = norm.logpdf(np.asarray(y)[:, None], said["mean"], said["sd"])
+                warn_in_sample(self.worth_, LogDensities(self.model_.given_experts, logs))
+            return scores
+        (text, logs), experts = self._measured(X, log_density)
+        warn_in_sample(self.worth_, experts)
         return LogScores(Score(**json.loads(text)["nlpd"]), -logs)
 
-    def _measured(self, X: Any, log_density: Any) -> tuple[str, _Array]:
-        """The scores as JSON, and the log densities."""
+    def _measured(self, X: Any, log_density: Any) -> tuple[tuple[str, _Array], LogDensities]:
+        """The scores as JSON, the log densities, and what the experts said."""
         rows = self._new_rows(X)
         if not self.model_.says_outcomes:
             raise ValueError(
@@ -242,7 +251,7 @@ class Stacking(Fused, Sampled):
             )
         logs = from_log_density(log_density, len(rows), self.model_.experts)
         threads = threads_of(self.threads, self.n_jobs)
-        return self.model_.log_density(rows, threads, logs.log_density)
+        return self.model_.log_density(rows, threads, logs.log_density), logs
 
 
 def refuse_constant(y: _Array, own: NDArray[np.intp]) -> None:
