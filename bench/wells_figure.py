@@ -86,7 +86,7 @@ def main() -> None:
             most = int(weights.mean.mean(axis=0).argmax())
             low, high = weights.low[:, most], weights.high[:, most]
             panel.fill_between(grid, low, high, color=STYLES[most][0], alpha=0.15, linewidth=0)
-            panel.set_ylim(0, 1)
+            panel.set_ylim(0, 0.7)
             panel.set_xlabel(words)
         line[0].set_ylabel("weight")
     for panel, band in zip(panels[0], bands, strict=True):
