@@ -334,25 +334,27 @@ def summary(results: Path) -> None:
     scores = pd.read_csv(results).pivot(
         index=["size", "split"], columns="method", values="log_density"
     )
-    scores = scores[[method for method in METHODS if method in scores]].dropna()
-    head = " | ".join(scores.columns)
+    scores = scores[[method for method in METHODS if method in scores]].dropna(subset="stacking")
+    others = [method for method in scores if method != "stacking"]
     lines = [
-        f"# Wells: {scores.groupby('size').size().min()} splits or more of each size",
+        "# Wells",
         "",
         "The mean log density of the test rows by constant stacking, and how far the other methods",
         "are above it, in thousandths of a nat a row, with the standard error over splits:",
-        "positive is better. Splits share rows, so that errors are somewhat too small.",
+        "positive is better. Splits share rows, so that errors are somewhat too small. Where a",
+        "method has run on fewer splits, their number follows.",
         "",
-        f"| rows | splits | constant stacking | {head.replace('stacking | ', '')} |",
-        "| --- | --- | --- |" + " --- |" * (scores.shape[1] - 1),
+        f"| rows | splits | constant stacking | {' | '.join(others)} |",
+        "| --- | --- | --- |" + " --- |" * len(others),
     ]
     for size, part in scores.groupby("size"):
-        above = 1000 * part.drop(columns="stacking").sub(part["stacking"], axis=0)
-        error = above.std() / np.sqrt(len(part))
-        cells = [f"{above[m].mean():+.1f} ({error[m]:.1f})" for m in above]
-        lines.append(
-            f"| {size} | {len(part)} | {part['stacking'].mean():.4f} | {' | '.join(cells)} |"
-        )
+        cells = [str(size), str(len(part)), f"{part['stacking'].mean():.4f}"]
+        for method in others:
+            above = 1000 * (part[method] - part["stacking"]).dropna()
+            few = "" if len(above) == len(part) else f", {len(above)}"
+            error = above.std() / np.sqrt(len(above))
+            cells.append(f"{above.mean():+.1f} ({error:.1f}{few})" if len(above) > 1 else "")
+        lines.append(f"| {' | '.join(cells)} |")
     results.with_suffix(".md").write_text("\n".join(lines) + "\n")
 
 
