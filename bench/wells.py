@@ -21,6 +21,7 @@ The methods:
 selection: the expert with the highest sum of leave-one-out densities.
 stacking, pseudo-bma+: weights that are the same everywhere.
 yao: linear hierarchical stacking as the authors have it, sampled by NumPyro.
+linear-numpyro: the posterior of `linear`, sampled by NumPyro.
 linear, gp, auto, constant: `gf.BHS(gate=...)` with two chains of 250 + 250 draws.
 """
 
@@ -32,145 +33,21 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 # One processor: runs of several methods are to be compared.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import BSpline
-from scipy.special import expit, log_expit, log_softmax, logsumexp
+from scipy.special import log_softmax, logsumexp
+from wells_experts import Array, rows_of, said, wells
 
-Array = np.ndarray
-SIZES, SPLITS, TEST = (100, 200, 300, 500, 700, 1000, 1200), 40, 1500
-CHAINS, BURN, DRAWS = 20, 20, 100
-PRIOR_SD = 3.0
+SIZES, SPLITS = (100, 200, 300, 500, 700, 1000, 1200), 40
 # Of gpfuse: half of the default chains, and draws that are enough for a mean.
 SETTINGS = {"chains": 2, "warmup": 250, "draws": 250}
 SETTINGS |= {"threads": 1, "random_state": 0, "progress": False}
 COLUMNS = ["size", "split", "method", "log_density", "seconds", "k_above_0.7", "said"]
-
-
-def wells(path: Path) -> pd.DataFrame:
-    table = pd.read_csv(path)
-    table["dist100"] = table["dist"] / 100
-    table["log_arsenic"] = np.log(table["arsenic"])
-    names = ["none", "1-5", "6-11", "12+"]
-    table["band"] = pd.cut(table["educ"], [-1, 0, 5, 11, 99], labels=names)
-    return table
-
-
-def rows_of(size: int, split: int, rows: int) -> tuple[Array, Array]:
-    """Training rows and test rows; those of a size are among those of the next."""
-    order = np.random.default_rng(split).permutation(rows)
-    return order[:size], order[size:][:TEST]
-
-
-# The experts.
-
-
-def spline(values: Array, train: Array) -> Array:
-    """A cubic B-spline with ten knots from the first to the ninth decile of the training rows."""
-    knots = np.quantile(values[train], np.linspace(0.1, 0.9, 10))
-    ends = np.repeat([[values.min()], [values.max()]], 4, axis=1)
-    knots = np.concatenate([ends[0], knots, ends[1]])
-    return BSpline.design_matrix(values, knots, 3).toarray()[:, 1:]
-
-
-def designs(table: pd.DataFrame, train: Array) -> dict[str, Array]:
-    """The columns of each expert, at all rows."""
-    dist, arsenic, logs = (table[name].to_numpy() for name in ("dist100", "arsenic", "log_arsenic"))
-    centred = arsenic - arsenic[train].mean()
-    bands = pd.get_dummies(table["band"], drop_first=True, dtype=float).to_numpy()
-    common = np.column_stack([np.ones(len(table)), table["assoc"]])
-    banded = np.column_stack([common, bands])
-    return {
-        "arsenic": np.column_stack([banded, dist, arsenic]),
-        "log": np.column_stack([banded, dist, logs]),
-        "cubic": np.column_stack([banded, dist, centred, centred**2, centred**3]),
-        "spline-arsenic": np.column_stack([banded, dist, spline(logs, train)]),
-        "spline-dist": np.column_stack([banded, logs, spline(dist, train)]),
-        "years": np.column_stack([common, table["educ"], dist, logs]),
-    }
-
-
-def posterior(columns: Array, y: Array, rng: np.random.Generator, steps: int = 4) -> Array:
-    """Draws (chains, draws, coefficients) by HMC, where the curvature at the mode is one.
-
-    There the posterior is nearly a standard normal one, and steps that cross a quarter of its
-    circle give draws that are nearly independent. Where few are accepted, steps become shorter.
-    """
-    signs, mode = 2.0 * y - 1.0, np.zeros(columns.shape[1])
-    for _ in range(50):
-        share = expit(columns @ mode)
-        slope = columns.T @ (y - share) - mode / PRIOR_SD**2
-        curvature = (columns.T * (share * (1 - share))) @ columns + np.eye(len(mode)) / PRIOR_SD**2
-        move = np.linalg.solve(curvature, slope)
-        mode += move / max(1.0, np.abs(move).max())
-        if np.abs(move).max() < 1e-10:
-            break
-    back = np.linalg.inv(np.linalg.cholesky(curvature))
-
-    def density(z: Array) -> tuple[Array, Array]:
-        beta = mode + z @ back
-        margin = signs * (beta @ columns.T)
-        value = log_expit(margin).sum(axis=1) - 0.5 * (beta**2).sum(axis=1) / PRIOR_SD**2
-        return value, ((signs * expit(-margin)) @ columns - beta / PRIOR_SD**2) @ back.T
-
-    z, found, accepted = rng.standard_normal((CHAINS, len(mode))), [], []
-    value, slope = density(z)
-    for _ in range(BURN + DRAWS):
-        new, new_slope, pace = z, slope, rng.standard_normal(z.shape)
-        energy, step = 0.5 * (pace**2).sum(axis=1) - value, rng.uniform(1.2, 2.0) / steps
-        for _ in range(steps):
-            pace = pace + 0.5 * step * new_slope
-            new = new + step * pace
-            new_value, new_slope = density(new)
-            pace = pace + 0.5 * step * new_slope
-        gain = energy - 0.5 * (pace**2).sum(axis=1) + new_value
-        yes = np.log(rng.random(CHAINS)) < gain
-        z, slope = np.where(yes[:, None], new, z), np.where(yes[:, None], new_slope, slope)
-        value = np.where(yes, new_value, value)
-        found.append(z)
-        accepted.append(yes.mean())
-    if np.mean(accepted) < 0.7:
-        return posterior(columns, y, rng, 2 * steps)
-    return mode + np.stack(found[BURN:], axis=1) @ back
-
-
-def left_out(beta: Array, logs: Array) -> tuple[Array, Array]:
-    """PSIS-LOO densities and Pareto k of each row, from log likelihoods (chains, draws, rows)."""
-    import arviz
-
-    with warnings.catch_warnings():
-        # Rows with k above 0.7 are counted in the results.
-        warnings.simplefilter("ignore")
-        tree = arviz.from_dict(posterior={"beta": beta}, log_likelihood={"y": logs})
-        told = arviz.loo(tree, pointwise=True)
-    return told.loo_i.to_numpy(), told.pareto_k.to_numpy()
-
-
-def said(table: pd.DataFrame, size: int, split: int, cache: Path) -> dict[str, Array]:
-    """`loo` (training rows, experts), its `k`, and `test`, the log densities of the test rows."""
-    path = cache / f"{size}-{split}.npz"
-    if path.exists():
-        return dict(np.load(path))
-    train, test = rows_of(size, split, len(table))
-    y, rng = table["switch"].to_numpy(dtype=float), np.random.default_rng([size, split])
-    found: dict[str, list[Array]] = {"loo": [], "k": [], "test": []}
-    for columns in designs(table, train).values():
-        beta = posterior(columns[train], y[train], rng)
-        logs, new = (
-            log_expit((2 * y[rows] - 1) * (beta @ columns[rows].T)) for rows in (train, test)
-        )
-        loo, k = left_out(beta, logs)
-        found["loo"].append(loo)
-        found["k"].append(k)
-        found["test"].append(logsumexp(new, axis=(0, 1)) - np.log(CHAINS * DRAWS))
-    arrays = {name: np.stack(values, axis=1) for name, values in found.items()}
-    cache.mkdir(parents=True, exist_ok=True)
-    np.savez(path, **arrays)
-    return arrays
 
 
 # The methods: each gives the log densities of the test rows, and something worth a record.
@@ -212,6 +89,12 @@ def pseudo_bma_plus(densities: dict[str, Array], *_: object) -> tuple[Array, str
     return blended(weights, densities["test"])
 
 
+def numbers(inputs: pd.DataFrame) -> pd.DataFrame:
+    """Distance, log arsenic, `assoc`, and a column of zeros and ones for each band."""
+    bands = pd.get_dummies(inputs["band"], prefix="educ", dtype=float)
+    return inputs[["dist100", "log_arsenic", "assoc"]].join(bands)
+
+
 def yao_columns(inputs: pd.DataFrame, seen: pd.DataFrame) -> Array:
     """Four bands, then `assoc` and both sides of the medians of distance and log arsenic."""
     bands = pd.get_dummies(inputs["band"], dtype=float).to_numpy()
@@ -222,58 +105,68 @@ def yao_columns(inputs: pd.DataFrame, seen: pd.DataFrame) -> Array:
     return np.column_stack([bands, inputs["assoc"] - 0.5, *sides])
 
 
-def yao(
-    densities: dict[str, Array], inputs: pd.DataFrame, new: pd.DataFrame, _: Array
-) -> tuple[Array, str]:
-    """Effects of bands N(mu, sigma^2), mu ~ N(0, 1), sigma ~ N+(0, 0.5^2), and slopes N(0, 1).
-
-    The last expert has none.
-    """
-    sampler, columns = _sampler(), yao_columns(inputs, inputs)
-    import jax
-
-    sampler.run(jax.random.PRNGKey(0), columns, densities["loo"])
-    beta = np.asarray(sampler.get_samples()["beta"])
-    scores = np.einsum("rd,skd->srk", yao_columns(new, inputs), beta)
-    scores = np.concatenate([scores, np.zeros((*scores.shape[:2], 1))], axis=2)
-    # The mean of the density over the draws is that with the mean weights.
-    return blended(np.exp(log_softmax(scores, axis=2)).mean(axis=0), densities["test"])
+def yao_effects(sample: Callable, dist: Any, jnp: Any, experts: int, d: int) -> Any:
+    """Of bands N(mu, sigma^2), mu ~ N(0, 1), sigma ~ N+(0, 0.5^2), and slopes N(0, 1)."""
+    mu = sample("mu", dist.Normal(0, 1).expand([experts, 1]))
+    sigma = sample("sigma", dist.HalfNormal(0.5).expand([experts, 1]))
+    bands = sample("bands", dist.Normal(0, 1).expand([experts, 4]))
+    slopes = sample("slopes", dist.Normal(0, 1).expand([experts, d - 4]))
+    return jnp.concatenate([mu + sigma * bands, slopes], axis=1)
 
 
-_SAMPLER: list[object] = []
+def linear_columns(inputs: pd.DataFrame, seen: pd.DataFrame) -> Array:
+    """One, and the inputs of `gate="linear"`, standardised."""
+    mean, sd = numbers(seen).mean(), numbers(seen).std(ddof=0).replace(0.0, 1.0)
+    return np.column_stack([np.ones(len(inputs)), (numbers(inputs) - mean) / sd])
 
 
-def _sampler() -> object:
-    """One for all runs, so that rows of one size are compiled once."""
-    if not _SAMPLER:
+def linear_effects(sample: Callable, dist: Any, jnp: Any, experts: int, d: int) -> Any:
+    """Of `gate="linear"`: intercepts N(0, 1), slopes N(0, var / (d - 1)), var ~ N+(0, 1)."""
+    intercept = sample("intercept", dist.Normal(0, 1).expand([experts, 1]))
+    var = sample("var", dist.HalfNormal(1).expand([experts, 1]))
+    slopes = sample("slopes", dist.Normal(0, 1).expand([experts, d - 1]))
+    return jnp.concatenate([intercept, jnp.sqrt(var / (d - 1)) * slopes], axis=1)
+
+
+def by_numpyro(columns: Callable, effects: Callable) -> Method:
+    """Gates that are linear in columns; the last expert has none."""
+    held: list[Any] = []
+
+    def run(
+        densities: dict[str, Array], inputs: pd.DataFrame, new: pd.DataFrame, _: Array
+    ) -> tuple[Array, str]:
         import jax
-        import jax.numpy as jnp
-        import numpyro
-        import numpyro.distributions as dist
 
-        jax.config.update("jax_enable_x64", True)
+        if not held:
+            # One for all runs, so that rows of one size are compiled once.
+            held.append(sampler(effects))
+        held[0].run(jax.random.PRNGKey(0), columns(inputs, inputs), densities["loo"])
+        beta = np.asarray(held[0].get_samples()["beta"])
+        gates = np.einsum("rd,skd->srk", columns(new, inputs), beta)
+        gates = np.concatenate([gates, np.zeros((*gates.shape[:2], 1))], axis=2)
+        # The mean of the density over the draws is that with the mean weights.
+        return blended(np.exp(log_softmax(gates, axis=2)).mean(axis=0), densities["test"])
 
-        def model(columns: Array, loo: Array) -> None:
-            experts, d = loo.shape[1] - 1, columns.shape[1]
-            mu = numpyro.sample("mu", dist.Normal(0, 1).expand([experts, 1]))
-            sigma = numpyro.sample("sigma", dist.HalfNormal(0.5).expand([experts, 1]))
-            tau = numpyro.sample("tau", dist.Normal(0, 1).expand([experts, 4]))
-            slopes = numpyro.sample("slopes", dist.Normal(0, 1).expand([experts, d - 4]))
-            beta = numpyro.deterministic("beta", jnp.concatenate([mu + sigma * tau, slopes], 1))
-            scores = jnp.concatenate([columns @ beta.T, jnp.zeros((len(columns), 1))], axis=1)
-            pooled = jax.nn.logsumexp(jax.nn.log_softmax(scores, axis=1) + loo, axis=1)
-            numpyro.factor("stacking", pooled.sum())
-
-        nuts = numpyro.infer.NUTS(model)
-        mcmc = numpyro.infer.MCMC(nuts, num_warmup=500, num_samples=1000, progress_bar=False)
-        _SAMPLER.append(mcmc)
-    return _SAMPLER[0]
+    return run
 
 
-def numbers(inputs: pd.DataFrame) -> pd.DataFrame:
-    """Distance, log arsenic, `assoc`, and a column of zeros and ones for each band."""
-    bands = pd.get_dummies(inputs["band"], prefix="educ", dtype=float)
-    return inputs[["dist100", "log_arsenic", "assoc"]].join(bands)
+def sampler(effects: Callable) -> Any:
+    import jax
+    import jax.numpy as jnp
+    import numpyro
+    import numpyro.distributions as dist
+
+    jax.config.update("jax_enable_x64", True)
+
+    def model(columns: Array, loo: Array) -> None:
+        beta = effects(numpyro.sample, dist, jnp, loo.shape[1] - 1, columns.shape[1])
+        gates = columns @ numpyro.deterministic("beta", beta).T
+        gates = jnp.concatenate([gates, jnp.zeros((len(columns), 1))], axis=1)
+        pooled = jax.nn.logsumexp(jax.nn.log_softmax(gates, axis=1) + loo, axis=1)
+        numpyro.factor("stacking", pooled.sum())
+
+    nuts = numpyro.infer.NUTS(model)
+    return numpyro.infer.MCMC(nuts, num_warmup=500, num_samples=1000, progress_bar=False)
 
 
 def gated(gate: str) -> Method:
@@ -296,7 +189,8 @@ METHODS: dict[str, Method] = {
     "selection": selection,
     "stacking": stacking,
     "pseudo-bma+": pseudo_bma_plus,
-    "yao": yao,
+    "yao": by_numpyro(yao_columns, yao_effects),
+    "linear-numpyro": by_numpyro(linear_columns, linear_effects),
     **{gate: gated(gate) for gate in ("linear", "gp", "auto", "constant")},
 }
 
@@ -334,6 +228,8 @@ def summary(results: Path) -> None:
     scores = pd.read_csv(results).pivot(
         index=["size", "split"], columns="method", values="log_density"
     )
+    if "stacking" not in scores:
+        return
     scores = scores[[method for method in METHODS if method in scores]].dropna(subset="stacking")
     others = [method for method in scores if method != "stacking"]
     lines = [

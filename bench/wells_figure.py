@@ -16,7 +16,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from wells import designs, left_out, numbers, posterior, wells
+from wells import numbers
+from wells_experts import designs, left_out, posterior, wells
 
 import gpfuse as gf
 
