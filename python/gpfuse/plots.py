@@ -38,8 +38,8 @@ def plot_weights(
 
     A line is the posterior mean of an expert's share in the weight, a band its central posterior
     interval, averaged over the other inputs of the rows (`weight_effects`). Rows as they are
-    (`feature`) have the weights themselves, whose sum is free where predictions are multiplied. In a joint model experts can change their labels between chains: averages
-    are then of one chain.
+    (`feature`) have the weights themselves, whose sum is free where predictions are multiplied. In
+    a joint model experts can change their labels between chains: averages are then of one chain.
 
     Parameters
     ----------

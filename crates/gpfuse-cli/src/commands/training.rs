@@ -84,7 +84,7 @@ impl Training {
 
     /// The same about these rows and a method.
     pub(super) fn tell_with(&self, settings: &CheckedFit) {
-        self.tell_all(settings.note(self.data.len()).as_slice());
+        self.tell_all(settings.note(self.data.len(), self.data.inputs().len()).as_slice());
     }
 
     fn tell_all(&self, notes: &[Message]) {

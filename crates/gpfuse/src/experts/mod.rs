@@ -3,12 +3,14 @@
 //!
 //! Everything is in the model's scaled units.
 
+mod duration;
 mod expert;
 mod left_out;
 mod partition;
 mod train;
 mod twins;
 
+pub use duration::expected_seconds;
 pub use expert::{Expert, TREES, predict};
 pub use partition::{Assignment, Partition};
 pub(crate) use train::{Lesson, train};
@@ -32,7 +34,7 @@ pub const MOST_EXACT_ROWS: usize = 3000;
 
 /// The rows that the weights are learned from, where there are more than [`MOST_EXACT_ROWS`] and none are held
 /// out.
-const STACKING_ROWS: usize = 4000;
+pub(crate) const STACKING_ROWS: usize = 4000;
 
 /// The share of rows for the weights where rows are divided among the experts.
 const USUAL_SHARE: f64 = 0.2;

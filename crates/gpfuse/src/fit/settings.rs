@@ -9,7 +9,7 @@ use super::worth::GateChoice;
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
 use crate::diagnose::Combine;
-use crate::experts::{self, Assignment, Partition};
+use crate::experts::{self, Assignment, Partition, STACKING_ROWS, expected_seconds};
 use crate::infer::{self, Monitor, Phase};
 use crate::kernel::Kernel;
 use crate::model::{Bases, Method, Model, Priors};
@@ -162,9 +162,17 @@ impl FitSettings {
         }
     }
 
-    /// What somebody should know who fits so many rows with this method.
-    pub fn note(&self, rows: usize) -> Option<Message> {
+    /// What somebody should know who fits so many rows of so many inputs with this method.
+    pub fn note(&self, rows: usize, inputs: usize) -> Option<Message> {
         let method = self.method;
+        if method.stacks() && self.expert.partition == Partition::All {
+            let seconds = expected_seconds(rows, inputs, self.sampler.threads)?;
+            let minutes = (seconds / 60.0).ceil();
+            return Some(Message::new(format!(
+                "{rows} rows: about {minutes} min. GPs predict each row from its nearest ones, and {STACKING_ROWS} rows \
+                 are for the weights"
+            )));
+        }
         (method.learns_experts() && rows > MOST_JOINT_ROWS).then(|| {
             let words = format!("{method} goes through all {rows} rows at every step of its chains: for so many use pbhs");
             Message::new(words).advise("method", "pbhs")
@@ -344,12 +352,14 @@ mod tests {
 
     #[test]
     fn joint_methods_on_many_rows_point_to_pbhs() {
-        let note = |method, rows| FitSettings { method, ..FitSettings::default() }.note(rows);
+        let note = |method, rows| FitSettings { method, ..FitSettings::default() }.note(rows, 2);
         for method in [Method::Het, Method::Mogpe, Method::Pogpe] {
             assert_eq!(note(method, 20_000), None);
             let words = note(method, 20_001).map(|note| note.to_string()).unwrap_or_default();
             assert!(words.ends_with("for so many use pbhs (method=\"pbhs\")"), "{words}");
         }
-        assert!([Method::Pbhs, Method::Gp].iter().all(|method| note(*method, 1_000_000).is_none()));
+        assert!(note(Method::Gp, 1_000_000).is_none() && note(Method::Pbhs, 3000).is_none());
+        let words = note(Method::Pbhs, 1_000_000).map(|note| note.to_string()).unwrap_or_default();
+        assert!(words.starts_with("1000000 rows: about "), "{words}");
     }
 }

@@ -28,6 +28,7 @@ mod settings;
 mod starts;
 mod team;
 
+pub(crate) use factor::factor_seconds;
 pub(crate) use fit::refine;
 pub use fit::{fit, fit_with};
 pub use hyper::Hyper;
