@@ -1,6 +1,6 @@
 //! Arrays from NumPy and back: one copy on the way in, which the fit owns, none on the way out.
 
-use gpfuse::{LogDensity, Predictions, Said};
+use gpfuse::{Classes, LogDensity, Predictions, Said};
 use numpy::PyUntypedArrayMethods;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -45,6 +45,12 @@ pub(crate) fn said(
         _ => return Err(error::value("experts: give both `mean` and `std`, or `log_density`")),
     };
     said.map(Some).map_err(error::of)
+}
+
+/// What experts say about classes, from probabilities of shape (rows, experts x classes), all classes of an expert
+/// side by side.
+pub(crate) fn said_classes(names: Vec<String>, proba: &Matrix<'_>) -> PyResult<Said> {
+    Classes::new(names, &columns(proba)).map(Said::from).map_err(error::of)
 }
 
 /// One number per row to Python.

@@ -15,7 +15,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::Value;
 
-use crate::arrays::{Matrix, Pair, Vector, matrix, said, to_matrix, to_vector, vector};
+use crate::arrays::{
+    Matrix, Pair, Vector, matrix, said, said_classes, to_matrix, to_vector, vector,
+};
 use crate::predictive::{Predictive, Source};
 use crate::{error, run, tree};
 
@@ -65,12 +67,13 @@ pub(crate) struct Model {
 }
 
 /// Fit a model. The rows of experts come as the assignment `(rows of each expert, rows of the
-/// weights)`, what experts made elsewhere say as (rows, experts) with their names.
+/// weights)`, what experts made elsewhere say as (rows, experts) with their names, of classes as (rows, experts x
+/// classes).
 /// Beside the model stands the exception that stopped the fit early, if one did.
 #[pyfunction]
 #[pyo3(signature = (
-    x, y, settings, inputs, target, mean=None, sd=None, log_density=None, names=None, assignment=None,
-    progress=None
+    x, y, settings, inputs, target, mean=None, sd=None, log_density=None, proba=None, classes=None,
+    names=None, assignment=None, progress=None
 ))]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -82,6 +85,8 @@ pub(crate) fn fit(
     mean: Option<Matrix<'_>>,
     sd: Option<Matrix<'_>>,
     log_density: Option<Matrix<'_>>,
+    proba: Option<Matrix<'_>>,
+    classes: Option<Vec<String>>,
     names: Option<Vec<String>>,
     assignment: Option<(Vec<Vec<usize>>, Vec<usize>)>,
     progress: Option<Py<PyAny>>,
@@ -97,7 +102,10 @@ pub(crate) fn fit(
         Ok(data)
     };
     let data = made().map_err(error::of)?;
-    let given = said(mean.as_ref(), sd.as_ref(), log_density.as_ref())?;
+    let given = match (&proba, classes) {
+        (Some(proba), Some(classes)) => Some(said_classes(classes, proba)?),
+        _ => said(mean.as_ref(), sd.as_ref(), log_density.as_ref())?,
+    };
     let data = with_experts(data, given, names)?;
     let work = move |watch: &run::Watch| fit_with(&data, &settings, watch);
     match run::watched(py, progress.as_ref(), work)? {
@@ -147,6 +155,34 @@ impl Model {
         }
     }
 
+    /// Rows to predict at.
+    fn rows_at(&self, x: &Matrix<'_>) -> PyResult<Data> {
+        let (x, found) = matrix(x);
+        error::same_inputs(self.fitted.inputs().len(), found)?;
+        Data::new(x, found).map_err(error::of)
+    }
+
+    /// The same with what experts say about classes there.
+    fn of_classes(&self, x: &Matrix<'_>, proba: &Matrix<'_>) -> PyResult<Data> {
+        let classes = self.classes().ok_or_else(|| error::value("the model has no classes"))?;
+        let said = said_classes(classes, proba)?;
+        with_experts(self.rows_at(x)?, Some(said), Some(self.fitted.given_names()))
+    }
+
+    /// The scores of log probabilities or densities as JSON, and those of each row.
+    fn log_scores<'py>(
+        &self,
+        py: Python<'py>,
+        data: Data,
+        threads: usize,
+    ) -> PyResult<(String, Bound<'py, PyArray1<f64>>)> {
+        let fitted = self.fitted.clone();
+        let found =
+            run::whole(py, move |_| fitted.predict(&data)?.on_threads(threads).log_scores())?;
+        let rows = found.losses.iter().map(|loss| -loss).collect();
+        Ok((serde_json::to_string(&found).map_err(error::of_json)?, to_vector(py, rows)))
+    }
+
     /// Rows to predict at, with what experts made elsewhere say there.
     fn data(
         &self,
@@ -155,9 +191,7 @@ impl Model {
         sd: Option<&Matrix<'_>>,
         log_density: Option<&Matrix<'_>>,
     ) -> PyResult<Data> {
-        let (x, found) = matrix(x);
-        error::same_inputs(self.fitted.inputs().len(), found)?;
-        let data = Data::new(x, found).map_err(error::of)?;
+        let data = self.rows_at(x)?;
         let names = self.needs_predictions().then(|| self.fitted.given_names());
         with_experts(data, said(mean, sd, log_density)?, names)
     }
@@ -293,9 +327,7 @@ impl Model {
 
     /// What to tell whoever predicts at rows near the wall of a Hilbert basis' box or beyond it.
     fn outside(&self, x: Matrix<'_>) -> PyResult<Option<String>> {
-        let (x, inputs) = matrix(&x);
-        error::same_inputs(self.fitted.inputs().len(), inputs)?;
-        let data = Data::new(x, inputs).map_err(error::of)?;
+        let data = self.rows_at(&x)?;
         Ok(self.fitted.warn_outside(&data).map(|warning| warning.render(Style::Python)))
     }
 
@@ -334,11 +366,39 @@ impl Model {
         log_density: Matrix<'_>,
     ) -> PyResult<(String, Bound<'py, PyArray1<f64>>)> {
         let data = self.data(&x, None, None, Some(&log_density))?;
-        let fitted = self.fitted.clone();
-        let found =
-            run::whole(py, move |_| fitted.predict(&data)?.on_threads(threads).log_scores())?;
-        let rows = found.losses.iter().map(|loss| -loss).collect();
-        Ok((serde_json::to_string(&found).map_err(error::of_json)?, to_vector(py, rows)))
+        self.log_scores(py, data, threads)
+    }
+
+    /// The classes, where the target is one.
+    #[getter]
+    fn classes(&self) -> Option<Vec<String>> {
+        self.fitted.classes().map(|classes| classes.names().to_vec())
+    }
+
+    /// The log probabilities of classes (rows, classes), from the probabilities of experts (rows, experts x classes).
+    fn predict_classes<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'_>,
+        threads: usize,
+        proba: Matrix<'_>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (data, fitted) = (self.of_classes(&x, &proba)?, self.fitted.clone());
+        let found = run::whole(py, move |_| fitted.predict(&data)?.on_threads(threads).outcomes())?;
+        to_matrix(py, found.log_p(), found.count())
+    }
+
+    /// The scores against numbers of classes as JSON, and the log probability of each row's.
+    fn score_classes<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'_>,
+        y: Vector<'_>,
+        threads: usize,
+        proba: Matrix<'_>,
+    ) -> PyResult<(String, Bound<'py, PyArray1<f64>>)> {
+        let data = self.of_classes(&x, &proba)?.with_target(vector(&y)).map_err(error::of)?;
+        self.log_scores(py, data, threads)
     }
 
     /// Mean and standard deviation of each training target without its row, and how many rows have a
@@ -364,9 +424,7 @@ impl Model {
         level: f64,
         threads: usize,
     ) -> PyResult<Option<(String, Vec<Along<'py>>)>> {
-        let (x, found) = matrix(&x);
-        error::same_inputs(self.fitted.inputs().len(), found)?;
-        let (data, fitted) = (Data::new(x, found).map_err(error::of)?, self.fitted.clone());
+        let (data, fitted) = (self.rows_at(&x)?, self.fitted.clone());
         let found = run::whole(py, move |_| fitted.weight_effects(&data, &inputs, level, threads))?;
         let Some(found) = found else { return Ok(None) };
         let told = serde_json::json!({

@@ -4,10 +4,12 @@
 //! Everything is in the user's units. The same type is what a model is fitted to, what it
 //! predicts at and what it is scored on.
 
+mod classes;
 mod notes;
 mod predictions;
 mod said;
 
+pub use classes::Classes;
 pub use predictions::Predictions;
 pub(crate) use predictions::{check_sd, check_value};
 pub use said::{LogDensity, Said};

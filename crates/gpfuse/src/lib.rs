@@ -66,7 +66,7 @@ pub mod simulate;
 pub mod sweep;
 pub mod trees;
 
-pub use data::{Data, LogDensity, Predictions, Said};
+pub use data::{Classes, Data, LogDensity, Predictions, Said};
 pub use error::{Error, Result, in_one_line};
 pub use fit::{FitSettings, Fitted, Prediction, fit, fit_with};
 pub use model::Method;

@@ -157,6 +157,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
                 gate: kinds.7,
                 experts: sizes.0,
                 choose_experts: false,
+                classes: false,
                 frequencies: sizes.1,
                 size: sizes.2,
                 functions: sizes.5,

@@ -7,7 +7,7 @@
 //! lengthscale 0. An expert whose kernel is `trees` has no rows: its trees are in `boosted_*`, `tree_root`
 //! and `node_*` (`trees.rs`). Nor has one that predicts rows from their nearest ones: `expert_table` says from
 //! which table (`tables.rs`). What the experts say about the rows of the weights without them is in `said_mean` and
-//! `said_sd`, or in `said_log_density`.
+//! `said_sd`, in `said_log_density`, or, where the target is a class, in `said_probability`, with `class_name`.
 
 mod tables;
 mod trees;
@@ -19,7 +19,7 @@ use gpfuse::fit::{Experts, Fitted};
 use gpfuse::gp::nearest::Nearest;
 use gpfuse::gp::{Gp, Hyper};
 use gpfuse::kernel::Kernel;
-use gpfuse::{LogDensity, Predictions, Said};
+use gpfuse::{Classes, LogDensity, Predictions, Said};
 
 use super::{Reader, var, variable};
 use crate::nc::{Data, Tree, Var};
@@ -44,6 +44,16 @@ pub(super) fn write(fitted: &Fitted, dims: &mut Vec<Dim>, vars: &mut Vec<Var>) {
                 add("said_sd", said.sd());
             }
             Said::LogDensity(said) => add("said_log_density", said.values()),
+            Said::Classes(said) => {
+                dims.push(("class", said.names().len()));
+                vars.push(var("class_name", &["class"], Data::Str(said.names().to_vec())));
+                let values = said.log_p().iter().flatten().map(|log_p| log_p.exp()).collect();
+                vars.push(var(
+                    "said_probability",
+                    &["expert", "class", "stacking"],
+                    Data::F64(values),
+                ));
+            }
         }
     }
     match &fitted.experts {
@@ -98,18 +108,23 @@ pub(super) fn read_said(
     experts: usize,
     rows: usize,
 ) -> Result<Option<Said>, String> {
-    let known = ["said_mean", "said_log_density"].into_iter().find(|n| group.data(n).is_ok());
+    let known = ["said_mean", "said_log_density", "said_probability"];
+    let known = known.into_iter().find(|n| group.data(n).is_ok());
     let Some(known) = known else { return Ok(None) };
-    let each = |name: &str| -> Result<Vec<Vec<f64>>, String> {
+    let each = |name: &str, classes: usize| -> Result<Vec<Vec<f64>>, String> {
         let values = group.numbers(name)?;
-        if rows == 0 || values.len() != experts * rows {
+        if rows == 0 || values.len() != experts * classes * rows {
             return Err(format!("`gpfuse/{name}` does not have the shape that it says"));
         }
         Ok(values.chunks(rows).map(<[f64]>::to_vec).collect())
     };
     let said = match known {
-        "said_mean" => Predictions::new(each(known)?, each("said_sd")?).map(Said::from),
-        _ => LogDensity::new(each(known)?).map(Said::from),
+        "said_mean" => Predictions::new(each(known, 1)?, each("said_sd", 1)?).map(Said::from),
+        "said_log_density" => LogDensity::new(each(known, 1)?).map(Said::from),
+        _ => {
+            let names = group.texts("class_name")?;
+            Classes::new(names.to_vec(), &each(known, names.len())?).map(Said::from)
+        }
     };
     said.map(Some).map_err(|e| format!("`gpfuse/{known}`: {e}"))
 }

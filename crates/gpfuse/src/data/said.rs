@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Predictions;
+use super::{Classes, Predictions};
 use crate::math::HALF_LN_TWO_PI;
 use crate::scale::Affine;
 use crate::{Error, Result};
@@ -14,6 +14,8 @@ pub enum Said {
     Normal(Predictions),
     /// The log density, or log probability, of the target alone: all that a mixture has to know.
     LogDensity(LogDensity),
+    /// The probability of each class. The targets are numbers of classes.
+    Classes(Classes),
 }
 
 /// Log densities of the targets of some rows, by expert and row.
@@ -72,12 +74,19 @@ impl From<LogDensity> for Said {
     }
 }
 
+impl From<Classes> for Said {
+    fn from(all: Classes) -> Said {
+        Said::Classes(all)
+    }
+}
+
 impl Said {
     /// The number of experts.
     pub fn experts(&self) -> usize {
         match self {
             Said::Normal(all) => all.experts(),
             Said::LogDensity(all) => all.0.len(),
+            Said::Classes(all) => all.experts(),
         }
     }
 
@@ -86,6 +95,7 @@ impl Said {
         match self {
             Said::Normal(all) => all.rows(),
             Said::LogDensity(all) => all.0[0].len(),
+            Said::Classes(all) => all.rows(),
         }
     }
 
@@ -93,7 +103,15 @@ impl Said {
     pub fn normal(&self) -> Option<&Predictions> {
         match self {
             Said::Normal(all) => Some(all),
-            Said::LogDensity(_) => None,
+            Said::LogDensity(_) | Said::Classes(_) => None,
+        }
+    }
+
+    /// The probabilities of classes, if that is what they said.
+    pub fn classes(&self) -> Option<&Classes> {
+        match self {
+            Said::Classes(all) => Some(all),
+            Said::Normal(_) | Said::LogDensity(_) => None,
         }
     }
 
@@ -102,6 +120,7 @@ impl Said {
         let all: Vec<&Vec<f64>> = match self {
             Said::Normal(all) => all.mean().iter().chain(all.sd()).collect(),
             Said::LogDensity(all) => all.0.iter().collect(),
+            Said::Classes(all) => all.log_p().iter().collect(),
         };
         all.into_iter().map(Vec::as_slice).collect()
     }
@@ -111,6 +130,7 @@ impl Said {
         match self {
             Said::Normal(_) => "a mean and an sd",
             Said::LogDensity(_) => "a log density",
+            Said::Classes(_) => "a probability of each class",
         }
     }
 
@@ -126,7 +146,7 @@ impl Said {
     pub(crate) fn part(&self, rows: Range<usize>) -> Result<Said> {
         match self {
             Said::Normal(all) => all.part(rows).map(Said::Normal),
-            Said::LogDensity(_) => Ok(self.pick(&rows.collect::<Vec<usize>>())),
+            Said::LogDensity(_) | Said::Classes(_) => Ok(self.pick(&rows.collect::<Vec<usize>>())),
         }
     }
 
@@ -136,6 +156,7 @@ impl Said {
         match self {
             Said::Normal(all) => Said::Normal(all.pick(rows)),
             Said::LogDensity(all) => Said::LogDensity(LogDensity(all.0.iter().map(of).collect())),
+            Said::Classes(all) => Said::Classes(all.pick(rows)),
         }
     }
 
@@ -151,6 +172,7 @@ impl Said {
                 Said::Normal(all.on_scale(|mean| target.apply(mean), |sd| sd / target.scale)?)
             }
             Said::LogDensity(all) => Said::LogDensity(LogDensity(all.0.iter().map(of).collect())),
+            Said::Classes(all) => Said::Classes(all.clone()),
         })
     }
 
@@ -174,6 +196,13 @@ impl Said {
             }
             Said::LogDensity(all) => {
                 all.0.iter().map(|v| v.iter().map(|log| coarse(*log)).collect()).collect()
+            }
+            Said::Classes(all) => {
+                let of = |own: &[Vec<f64>]| -> Vec<f64> {
+                    let at = y.iter().enumerate().map(|(row, class)| own[*class as usize][row]);
+                    at.map(coarse).collect()
+                };
+                all.log_p().chunks(all.names().len()).map(of).collect()
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::worth::Worth;
 use super::{ExpertChoice, FitSettings, Prediction, rules, stacking};
-use crate::data::{Data, Said};
+use crate::data::{Classes, Data, Said};
 use crate::diagnose::{Diagnostics, log_likelihoods};
 use crate::experts::Expert;
 use crate::infer::Draws;
@@ -146,6 +146,11 @@ impl Fitted {
     /// Whether its experts say how probable outcomes are, and no more.
     pub fn says_outcomes(&self) -> bool {
         self.said.as_ref().is_some_and(|said| said.normal().is_none())
+    }
+
+    /// The classes, where the target is one, as its experts said them.
+    pub fn classes(&self) -> Option<&Classes> {
+        self.said.as_ref().and_then(|said| said.classes())
     }
 
     /// The names of the experts that have weights: of a rule that makes one density of all, that is one with the

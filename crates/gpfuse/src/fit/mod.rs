@@ -59,6 +59,7 @@ pub fn fit_with(data: &Data, settings: &FitSettings, monitor: &dyn Monitor) -> R
     let mut settings = settings.clone();
     if let Some(predictions) = data.predictions() {
         settings.experts = predictions.experts();
+        settings.classes = predictions.classes().is_some();
     } else if data.assignment().is_none() {
         settings.count_portfolio(data.len());
     } else if settings.expert.partition == Partition::All {

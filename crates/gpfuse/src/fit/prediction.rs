@@ -92,7 +92,7 @@ impl<'a> Prediction<'a> {
     /// If the targets are not known. Where experts say how probable outcomes are, if what they say is not known.
     pub fn log_density(&self) -> Result<Vec<f64>> {
         if self.fitted.says_outcomes() {
-            return Ok(self.outcomes()?.log_p());
+            return Ok(self.log_scores()?.losses.iter().map(|loss| -loss).collect());
         }
         let y = self.data.y()?;
         self.each(|row, density| density.log_density(y[row]))
@@ -148,9 +148,13 @@ impl<'a> Prediction<'a> {
     /// What can be scored where experts say how probable outcomes are.
     ///
     /// # Errors
-    /// As [`Prediction::outcomes`].
+    /// As [`Prediction::outcomes`]; of classes also if the targets are not known.
     pub fn log_scores(&self) -> Result<LogScores> {
-        Ok(LogScores::of(&self.outcomes()?))
+        let targets = match self.fitted.classes() {
+            Some(classes) => Some(classes.targets(&self.data.y()?[self.rows.clone()])?),
+            None => None,
+        };
+        Ok(LogScores::of(&self.outcomes()?, targets.as_deref()))
     }
 
     /// All that can be scored: log densities alone where experts say how probable outcomes are.

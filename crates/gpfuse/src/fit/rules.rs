@@ -15,12 +15,20 @@ use crate::model::{Kind, Method, Model};
 use crate::settings::Message;
 use crate::{Error, Result};
 
+/// The least probability of a class in a product. An expert that counts, as a forest does, says 0 of what it has not
+/// seen, and does not mean "never": in a product this would be a veto.
+const LEAST_IN_PRODUCT: f64 = 1e-3;
+
 /// The least log weight, of an expert without any: its exponential is a number above 0.
 const LEAST: f64 = -700.0;
 
-/// What the model of a method sees where experts say something: of some rules, their one density. `y` are the targets
-/// that the weights are learned from, on the scale of what is said.
+/// What the model of a method sees where experts say something: of some rules, their one density; of classes in a
+/// product, nothing that is all but impossible. `y` are the targets that the weights are learned from, on the scale of
+/// what is said.
 pub(super) fn seen<'a>(method: Method, said: &'a Said, y: &[f64]) -> Result<Cow<'a, Said>> {
+    if let (Method::Pbhs, Said::Classes(all)) = (method, said) {
+        return Ok(Cow::Owned(all.at_least(LEAST_IN_PRODUCT).into()));
+    }
     let rule = method.rule().filter(|rule| rule.makes_one());
     let Some((rule, said)) = rule.zip(said.normal()) else { return Ok(Cow::Borrowed(said)) };
     let one = rule.with_prior(said.experts(), Prior::of(y)?).fuse(said)?.one()?;

@@ -68,6 +68,10 @@ settings! {
         /// call auto experts.
         [serde(skip_serializing_if = "std::ops::Not::not")]
         choose_experts: bool = false;
+        /// Whether the target is a class, of which given experts say how probable each is: the experts that come
+        /// with the rows tell.
+        [serde(skip_serializing_if = "std::ops::Not::not")]
+        classes: bool = false;
         /// How the experts of bhs and pbhs are made.
         expert: experts::Settings = experts::Settings::default();
         /// Whether the weights of bhs and pbhs depend on the inputs. They do (gp), do not (constant), or do where
@@ -149,7 +153,13 @@ impl FitSettings {
     pub fn model(&self, bases: impl Into<Bases>) -> Result<Model> {
         let model = Model::new(self.method, self.experts, bases, self.priors)?;
         let model = if self.normalise { model.normalised() } else { model };
-        Ok(if self.method == Method::Pbhs && !self.plain { model.robust() } else { model })
+        Ok(match self.method {
+            Method::Pbhs if self.plain => model,
+            // Probabilities have no noise and no tails.
+            Method::Pbhs if self.classes => model.far_reaching(),
+            Method::Pbhs => model.robust(),
+            _ => model,
+        })
     }
 
     /// As many experts as the portfolio has, where that is what they are.

@@ -10,7 +10,7 @@ use crate::infer::Monitor;
 use crate::model::{Given, Method, Observed};
 use crate::resolution::{self, resolution};
 use crate::rows::Rows;
-use crate::scale::Scaler;
+use crate::scale::{Affine, Scaler};
 use crate::{Error, Result};
 
 /// Divide the rows (or take the division that comes with them), train the experts, learn the
@@ -44,10 +44,14 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
         let problem = "gp is one GP of its own, and fuses no predictions: use bhs, pbhs or a rule";
         return Err(Error::setting("method", problem));
     }
-    let Scaled { x, y, scaler } = Scaled::new(data, settings)?;
+    let Scaled { x, mut y, mut scaler } = Scaled::new(data, settings)?;
     let inputs = data.inputs().len();
+    let classes = data.predictions().and_then(Said::classes);
     let outcomes = data.predictions().is_some_and(|said| said.normal().is_none());
-    if outcomes && settings.method != Method::Bhs {
+    if outcomes
+        && settings.method != Method::Bhs
+        && !(classes.is_some() && settings.method.stacks())
+    {
         let problem = "it has to know the densities of all values, and the experts gave that of the target alone: use \
                        bhs";
         return Err(Error::setting("method", format!("`{}`: {problem}", settings.method)));
@@ -57,6 +61,11 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
         true => settings.ground(&x, &y, &x, inputs, monitor)?,
         false => Ground::constant(settings, &x[..inputs]),
     };
+    if let Some(classes) = classes {
+        classes.targets(data.y()?)?;
+        // The number of a class has no scale, but for the pilot.
+        (y, scaler.target) = (data.y()?.to_vec(), Affine::IDENTITY);
+    }
     // Whoever gives a log density of a rounded target knows best what it means.
     let resolution = resolution(data.y()?).filter(|_| sampled && !outcomes);
     let predictions = data.predictions().map(|said| said.scaled(scaler.target)).transpose()?;
@@ -83,8 +92,9 @@ pub(super) fn observed(
     let (seen, scale) = (rules::seen(settings.method, said, y)?, scaler.target.scale);
     let given = Given::of(&seen)?;
     let rounding = resolution::variance(resolution, scale);
-    let given = match settings.method {
-        Method::Bhs => given.with_log_density(&said.log_density(y, rounding, scale)),
+    let given = match (settings.method, seen.as_ref()) {
+        (Method::Bhs, _) => given.with_log_density(&said.log_density(y, rounding, scale)),
+        (_, Said::Classes(all)) => given.with_log_density(&all.by_class_from(&all.targets(y)?)),
         _ => given,
     };
     Ok(Observed::at(rows, y)?.given_by(given))
@@ -138,11 +148,23 @@ pub(super) fn check_experts(fitted: &Fitted, data: &Data) -> Result<()> {
                 said.words(),
                 found.words()
             ))),
-            _ => Ok(()),
+            _ => same_classes(fitted, found),
         },
         (Experts::Learned | Experts::Trained(_), Some(_)) => Err(Error::Data(
             "this model has experts of its own: do not give it the predictions of others".into(),
         )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuse probabilities of other classes, or in another order.
+fn same_classes(fitted: &Fitted, found: &Said) -> Result<()> {
+    match (fitted.classes(), found.classes()) {
+        (Some(own), Some(found)) if own.names() != found.names() => Err(Error::Data(format!(
+            "the classes are {}: the model has {}: give these, in this order",
+            found.names().join(", "),
+            own.names().join(", ")
+        ))),
         _ => Ok(()),
     }
 }

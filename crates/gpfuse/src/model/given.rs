@@ -59,6 +59,7 @@ impl Given {
         let log_density = match said {
             Said::Normal(all) => return Given::new(all.mean(), all.sd()),
             Said::LogDensity(all) => all.values(),
+            Said::Classes(all) => &all.by_class(),
         };
         let (rows, experts) = (said.rows(), said.experts());
         let none = Given { rows, experts, mu: Vec::new(), log_sd: Vec::new(), log_p: Vec::new() };

@@ -161,13 +161,17 @@ impl Model {
 
     /// The same model of given experts with the robust product instead of the plain one: with a
     /// learned scale for each expert, a learned noise floor under the product, tails, a part of the
-    /// linear pool and a temper. The prior of the gates' lengthscales is `2 sqrt(d)` times as wide: with d inputs, two rows are
-    /// about `sqrt(2 d)` scales apart, and weights that are to be known at new rows must reach
-    /// that far.
-    pub fn robust(mut self) -> Model {
-        self.priors.gate.ell *= 2.0 * (self.basis().inputs() as f64).sqrt();
+    /// linear pool and a temper; and with gates that reach far.
+    pub fn robust(self) -> Model {
         let layout = self.layout.calibrated(self.experts);
-        Model { pool: Pool::Robust, layout, ..self }
+        Model { pool: Pool::Robust, layout, ..self }.far_reaching()
+    }
+
+    /// The same model with the prior of the gates' lengthscales `2 sqrt(d)` times as wide: with d inputs, two rows are
+    /// about `sqrt(2 d)` scales apart, and weights that are to be known at new rows must reach that far.
+    pub fn far_reaching(mut self) -> Model {
+        self.priors.gate.ell *= 2.0 * (self.basis().inputs() as f64).sqrt();
+        self
     }
 
     /// The length of the parameter vector.

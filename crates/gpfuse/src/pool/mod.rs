@@ -3,8 +3,8 @@
 //!
 //! A pool sees a block of rows: for each expert k the mean `mu`, the log standard deviation
 //! `log_sd` and the log weight `log_w`; for the robust pool also its floor and
-//! odds. Of experts that say how probable outcomes are, it sees these log probabilities instead (`outcomes.rs`). To add a pool, write its file and give it a line in
-//! each `match` here.
+//! odds. Of experts that say how probable outcomes are, it sees these log probabilities instead (`outcomes.rs`).
+//! To add a pool, write its file and give it a line in each `match` here.
 
 mod linear;
 mod log_linear;
@@ -104,7 +104,10 @@ impl Pool {
         d: &mut ExpertBlock,
     ) {
         match self {
-            _ if !experts.log_p.is_empty() => outcomes::mixed(level, experts, log_density, d),
+            Pool::Linear if !experts.log_p.is_empty() => {
+                outcomes::mixed(level, experts, log_density, d)
+            }
+            _ if !experts.log_p.is_empty() => outcomes::multiplied(level, experts, log_density, d),
             Pool::Linear => linear::log_density(level, y, experts, log_density, d),
             Pool::LogLinear => log_linear::log_density(level, y, experts, log_density, d),
             Pool::Robust => robust::log_density(level, y, experts, log_density, d),
@@ -113,7 +116,10 @@ impl Pool {
 
     /// The log probability of each outcome, of experts that say how probable outcomes are.
     pub(crate) fn outcomes(self, level: Level, experts: &ExpertBlock, out: &mut [Lanes]) {
-        outcomes::of_mixture(level, experts, out);
+        match self {
+            Pool::Linear => outcomes::of_mixture(level, experts, out),
+            Pool::LogLinear | Pool::Robust => outcomes::of_product(level, experts, out),
+        }
     }
 
     /// The fused density of each row.
