@@ -8,7 +8,8 @@ The weights of the experts depend on the input and are inferred by Monte Carlo::
 
 Estimators: `MoGPE`, `PoGPE` and `HetGP` learn experts and weights together, `BHS` and `PBHS` the
 weights of experts that are given or trained first, `Baseline` is any classical fusion rule and
-`GP` a single exact GP. All of them are scikit-learn regressors.
+`GP` a single exact GP. All of them are scikit-learn regressors. `BHSClassifier` and
+`PBHSClassifier` do the same for classifiers.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from ._gpfuse import __version__
 _HOME = {
     "BHS": "stacking",
     "PBHS": "stacking",
+    "BHSClassifier": "classifiers",
+    "PBHSClassifier": "classifiers",
     "stack": "arviz",
     "saying": "",
     "PointExpert": "wrapped",
@@ -37,6 +40,7 @@ _HOME = {
     "Distribution": "distribution",
     "Score": "scores",
     "Scores": "scores",
+    "ClassScores": "scores",
     "Weights": "weighing",
     "WeightEffects": "weighing",
     "evaluate": "pipelines",
@@ -59,6 +63,7 @@ _HOME = {
     "Comparison": "comparison",
     "plot_weights": "plots",
     "plot_prediction": "plots",
+    "plot_calibration": "plots",
 }
 
 # Names of 0.1.0 whose meaning was another than on the command line.
@@ -72,6 +77,8 @@ if TYPE_CHECKING:
     from .arviz import stack as stack
     from .baseline import RULES as RULES
     from .baseline import Baseline as Baseline
+    from .classifiers import BHSClassifier as BHSClassifier
+    from .classifiers import PBHSClassifier as PBHSClassifier
     from .comparison import Comparison as Comparison
     from .comparison import compare as compare
     from .cross_validations import CrossValidations as CrossValidations
@@ -92,8 +99,10 @@ if TYPE_CHECKING:
     from .pipelines import predict_dist as predict_dist
     from .pipelines import weight_effects as weight_effects
     from .pipelines import weights as weights
+    from .plots import plot_calibration as plot_calibration
     from .plots import plot_prediction as plot_prediction
     from .plots import plot_weights as plot_weights
+    from .scores import ClassScores as ClassScores
     from .scores import Score as Score
     from .scores import Scores as Scores
     from .stacking import BHS as BHS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any
@@ -24,8 +24,11 @@ _Rows = NDArray[np.intp]
 Experts = list[tuple[str, Any]]
 
 
-def named(estimators: Any) -> Experts:
-    """The experts in a list of regressors, callables, or pairs of a name and one of them."""
+def named(estimators: Any, refuse: Callable[[str, Any], None]) -> Experts:
+    """The experts in a list of estimators, callables, or pairs of a name and one of them.
+
+    `refuse` those that cannot say what they have to.
+    """
     if not isinstance(estimators, list | tuple):
         kind = type(estimators).__name__
         raise TypeError(f"estimators: give a list of experts, found {kind}")
@@ -41,7 +44,7 @@ def named(estimators: Any) -> Experts:
             name = words[k] if alone else f"{words[k]}-{k + 1}"
         if name in (before for before, _ in found):
             raise ValueError(f"two experts are called `{name}`: rename one")
-        _refuse_mute(name, expert)
+        refuse(name, expert)
         found.append((name, expert))
     return found
 
@@ -75,18 +78,27 @@ def takes_std(expert: Any) -> bool:
     )
 
 
-def _refuse_mute(name: str, expert: Any) -> None:
-    """Refuse, before anything is trained, what cannot say how sure it is."""
+def refuse_mute(
+    name: str, expert: Any, method: str = "", cure: str = "give a callable X -> (mean, std)"
+) -> None:
+    """Refuse, before anything is trained, what cannot say how sure it is.
+
+    With `method` it must have that to say it by.
+    """
     kind = type(expert).__name__
     if isinstance(expert, FrozenEstimator) and not is_ready(expert):
         raise ValueError(f"expert `{name}` was frozen before its fit: fit it first")
     if isinstance(expert, type):
         raise TypeError(f"expert `{name}` is the class {expert.__name__}: give an instance of it")
-    if hasattr(expert, "submit") or takes_std(expert) or callable(expert):
+    if hasattr(expert, "submit") or callable(expert):
         return
-    if hasattr(expert, "pred_dist") or is_forest(inner(expert)):
+    if method:
+        if not hasattr(expert, method):
+            raise TypeError(f"expert `{name}`: {kind} has no `{method}`: {cure}")
         return
-    cure = "wrap it in gf.PointExpert, or give a callable X -> (mean, std)"
+    if takes_std(expert) or hasattr(expert, "pred_dist") or is_forest(inner(expert)):
+        return
+    cure = f"wrap it in gf.PointExpert, or {cure}"
     if hasattr(expert, "predict"):
         raise TypeError(f"expert `{name}`: `predict` of {kind} does not take return_std: {cure}")
     raise TypeError(f"expert `{name}` is of type {kind}, which has no `predict`: {cure}")
@@ -143,8 +155,11 @@ def refuse_no_share(share: Any) -> None:
         raise TypeError(f"hold_out: {share!r} is no number: give a share between 0 and 1")
 
 
-def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
-    """The rows for the weights, a random share, and the others, all ascending."""
+def held_out(rows: int, share: float, seed: int, strata: Any = None) -> tuple[_Rows, _Rows]:
+    """The rows for the weights, a random share, and the others, all ascending.
+
+    With `strata`, a number for each row, about this share of each.
+    """
     refuse_no_share(share)
     if not 0 < share < 1:
         raise ValueError(f"hold_out: {share} must lie between 0 and 1")
@@ -156,7 +171,12 @@ def held_out(rows: int, share: float, seed: int) -> tuple[_Rows, _Rows]:
             f"hold_out: {held} of {rows} rows leave {rows - held} to the experts: use a smaller "
             "share or more rows"
         )
-    return np.sort(order[:held]), np.sort(order[held:])
+    if strata is None:
+        return np.sort(order[:held]), np.sort(order[held:])
+    order = order[np.argsort(np.asarray(strata)[order], kind="stable")]
+    steps = np.floor(np.arange(rows + 1) * share + 0.5)
+    taken = np.diff(steps) > 0
+    return np.sort(order[taken]), np.sort(order[~taken])
 
 
 def part(X: Any, rows: _Rows) -> Any:

@@ -49,7 +49,7 @@ _MORE = """random_state : int, RandomState, Generator or None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class Sampled(BaseEstimator):  # type: ignore[misc]
     """A model whose posterior is sampled. Every parameter is also an option of `gpfuse fit`."""
 
     basis: str = "auto"
@@ -187,17 +187,6 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """What experts made elsewhere say at rows, for the engine; here there are none."""
         return {}
 
-    def _dist(
-        self, X: Any, mean: Any = None, std: Any = None, rao_blackwell: bool = False
-    ) -> Distribution:
-        rows = self._new_rows(X)
-        said = self._experts_at(X, mean, std)
-        threads = threads_of(self.threads, self.n_jobs)
-        found = self.model_.predict(rows, threads, rao_blackwell=rao_blackwell, **said)
-        if outside := self.model_.outside(rows):
-            warnings.warn(outside, stacklevel=3)
-        return Distribution(found)
-
     def _weigh(self, X: Any, level: float, mean: Any = None, std: Any = None) -> Weights:
         rows = self._new_rows(X)
         if not 0 < level < 1:
@@ -209,19 +198,6 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         expert_mean, expert_std = moments or (None, None)
         names = self.model_.experts
         return Weights(names, mean, low, high, expert_mean, expert_std, float(level))
-
-    def predict_dist(self, X: Any, *, rao_blackwell: bool = False) -> Distribution:
-        """The predictive distribution at each row of `X`.
-
-        With `rao_blackwell` the coefficients of the experts' means are integrated out of each draw
-        (`PoGPE` and `HetGP`): the same distribution with less Monte Carlo noise.
-        """
-        return self._dist(X, rao_blackwell=rao_blackwell)
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predictive means, and with `return_std` standard deviations, noise included."""
-        found = self._dist(X)
-        return (found.mean, found.std) if return_std else found.mean
 
     def weights(self, X: Any, level: float = 0.9) -> Weights:
         """How much each expert is trusted at each row, with central intervals of `level`."""
@@ -262,10 +238,6 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             **{name: told[name] for name in ("spread", "agreed", "words")},
         )
 
-    def evaluate(self, X: Any, y: ArrayLike) -> Scores:
-        """All scores of the predictions at `X` against `y`: `.nlpd`, `.crps`, `.coverage`, ..."""
-        return self._dist(X).evaluate(y)
-
     # ---- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -281,6 +253,38 @@ class Sampled(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         return datatree(self, X, samples=samples, random_state=random_state, **said)
+
+
+class SampledRegressor(RegressorMixin, Sampled):  # type: ignore[misc]
+    """One whose target is a number, with a predictive density."""
+
+    def _dist(
+        self, X: Any, mean: Any = None, std: Any = None, rao_blackwell: bool = False
+    ) -> Distribution:
+        rows = self._new_rows(X)
+        said = self._experts_at(X, mean, std)
+        threads = threads_of(self.threads, self.n_jobs)
+        found = self.model_.predict(rows, threads, rao_blackwell=rao_blackwell, **said)
+        if outside := self.model_.outside(rows):
+            warnings.warn(outside, stacklevel=3)
+        return Distribution(found)
+
+    def predict_dist(self, X: Any, *, rao_blackwell: bool = False) -> Distribution:
+        """The predictive distribution at each row of `X`.
+
+        With `rao_blackwell` the coefficients of the experts' means are integrated out of each draw
+        (`PoGPE` and `HetGP`): the same distribution with less Monte Carlo noise.
+        """
+        return self._dist(X, rao_blackwell=rao_blackwell)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predictive means, and with `return_std` standard deviations, noise included."""
+        found = self._dist(X)
+        return (found.mean, found.std) if return_std else found.mean
+
+    def evaluate(self, X: Any, y: ArrayLike) -> Scores:
+        """All scores of the predictions at `X` against `y`: `.nlpd`, `.crps`, `.coverage`, ..."""
+        return self._dist(X).evaluate(y)
 
 
 def name_of_target(y: Any) -> str:

@@ -121,7 +121,7 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Where `estimators` are fitted; here and now if not given. The result does not depend on
             it. On an executor an expert with `threads=None` uses one thread.
         """
-        self._refuse_ways(groups)
+        self._refuse_ways(groups, self.estimators)
         if self.rule not in RULES:
             raise ValueError(f"rule: there is no `{self.rule}`: use one of {', '.join(RULES)}")
         rows, target = training_rows(self, X, y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from typing import Any, NamedTuple
 
@@ -11,18 +10,16 @@ from numpy.typing import NDArray
 
 from . import _gpfuse
 from .adapters import Experts, blame, is_ready, part
-from .asking import ask, told
+from .asking import MOMENTS, Way, ask, told
 from .copies import prepared
 from .errors import without_warnings
 from .executors import as_job, cancelling, executor_of, first_failure, place, submit
-from .given import Said
 from .gp import GP
 from .joint import Joint
 from .splits import USUAL, Split, left_out_once, refuse_no_splits, splits, together
 
 _Array = NDArray[np.float64]
 _Rows = NDArray[np.intp]
-_Pair = tuple[_Array, _Array]
 
 
 class Table(NamedTuple):
@@ -32,9 +29,13 @@ class Table(NamedTuple):
     """As experts see them."""
     rows: _Array
     """The same as checked numbers."""
-    y: _Array
+    y: Any
     groups: Any = None
     """Rows of the same group are left out together."""
+    way: Way = MOMENTS
+    """In what way experts speak."""
+    codes: NDArray[np.int64] | None = None
+    """Where `y` is a class, its number."""
 
 
 class CrossFitted(NamedTuple):
@@ -43,7 +44,7 @@ class CrossFitted(NamedTuple):
     experts: Experts
     own: _Rows
     """The numbers of the rows that they speak of, from 0."""
-    said: Said
+    said: Any
     doubts: list[str]
     """Where that is not to be trusted, in words."""
 
@@ -76,11 +77,12 @@ def cross_fit(experts: Experts, table: Table, cv: Any, seed: int, executor: Any)
     for name, _ in fresh:
         *each, last = done[name]
         if name in direct:
-            fitted[name], *said[name], doubt = last
+            fitted[name], *pair, doubt = last
+            said[name] = np.stack(pair)
             doubts += [] if doubt is None else [f"expert `{name}`: {doubt}"]
         else:
             fitted[name], said[name] = last, _joined(each, folds, own)
-    return _in_order(experts, fitted, said, own, doubts)
+    return _in_order(table.way, experts, fitted, said, own, doubts)
 
 
 def fit_apart(
@@ -94,34 +96,29 @@ def fit_apart(
                 jobs.add(name, expert, _fit_and_tell, name, split)
         fitted, said = _ready(experts, table, split.test)
         for name, found in jobs.results().items():
-            ((fitted[name], *said[name]),) = found
-    return _in_order(experts, fitted, said, split.test, [])
+            ((fitted[name], said[name]),) = found
+    return _in_order(table.way, experts, fitted, said, split.test, [])
 
 
-def _ready(
-    experts: Experts, table: Table, own: _Rows
-) -> tuple[dict[str, Any], dict[str, Sequence[_Array]]]:
+def _ready(experts: Experts, table: Table, own: _Rows) -> tuple[dict[str, Any], dict[str, _Array]]:
     """The experts that are fitted already, and what they say about the rows `own`."""
     ready = [(name, expert) for name, expert in experts if is_ready(expert)]
     if not ready:
         return {}, {}
-    said = ask(ready, part(table.X, own), len(own), own.tolist())
-    columns: dict[str, Sequence[_Array]] = {
-        name: (said.mean[:, k], said.std[:, k]) for k, name in enumerate(said.names)
-    }
-    return dict(ready), columns
+    said = ask(ready, part(table.X, own), len(own), own.tolist(), table.way)
+    return dict(ready), dict(zip(said.names, said.columns(), strict=True))
 
 
 def _in_order(
+    way: Way,
     experts: Experts,
     fitted: dict[str, Any],
-    said: dict[str, Sequence[_Array]],
+    said: dict[str, _Array],
     own: _Rows,
     doubts: list[str],
 ) -> CrossFitted:
     names = [name for name, _ in experts]
-    mean, std = (np.stack([said[name][i] for name in names], axis=1) for i in (0, 1))
-    checked = Said(names, mean, std).checked(own.tolist())
+    checked = way.said(names, [said[name] for name in names]).checked(own.tolist())
     return CrossFitted([(name, fitted[name]) for name in names], own, checked, doubts)
 
 
@@ -137,7 +134,9 @@ def _tells(expert: Any, apart: bool) -> bool:
 def _labels(table: Table) -> list[int]:
     """A number for each row, the same for rows to be left out together: groups, else copies."""
     if table.groups is None:
-        return _gpfuse.twins(table.rows, table.y)
+        return _gpfuse.twins(
+            table.rows, table.y if table.codes is None else table.codes.astype(np.float64)
+        )
     groups = np.asarray(table.groups)
     if groups.shape != table.y.shape:
         raise ValueError(f"groups: found shape {groups.shape}: expected {table.y.shape}")
@@ -147,43 +146,43 @@ def _labels(table: Table) -> list[int]:
 
 def _folds(table: Table, labels: list[int], cv: Any, seed: int) -> list[Split]:
     if cv is None:
-        return together(labels, max(2, min(USUAL, len(set(labels)))), seed)
+        cv = max(2, min(USUAL, len(set(labels))))
     refuse_no_splits(cv)
     if isinstance(cv, int | np.integer):
-        return together(labels, int(cv), seed)
+        return together(labels, int(cv), seed, table.codes)
     return splits(cv, table.X, table.y, seed, table.groups)
 
 
-def _joined(each: list[_Pair], folds: list[Split], own: _Rows) -> _Pair:
+def _joined(each: list[_Array], folds: list[Split], own: _Rows) -> _Array:
     """What was said fold by fold, in the order of the rows `own`."""
-    found = np.empty((2, len(own)))
-    for (mean, std), (_, test) in zip(each, folds, strict=True):
-        found[:, np.searchsorted(own, test)] = mean, std
-    return found[0], found[1]
+    found = np.empty((len(each[0]), len(own)))
+    for columns, (_, test) in zip(each, folds, strict=True):
+        found[:, np.searchsorted(own, test)] = columns
+    return found
 
 
 # ---- jobs, which may run elsewhere
 
-_Data = tuple[Any, _Array]
+_Data = tuple[Any, Any, Way]
 
 
 def _fit(data: _Data, expert: Any, rows: _Rows | None) -> Any:
-    X, y = data
+    X, y, _ = data
     with as_job():
         return expert.fit(X, y) if rows is None else expert.fit(part(X, rows), y[rows])
 
 
-def _fit_and_tell(data: _Data, expert: Any, name: str, split: Split) -> tuple[Any, _Array, _Array]:
+def _fit_and_tell(data: _Data, expert: Any, name: str, split: Split) -> tuple[Any, _Array]:
     fitted = _fit(data, expert, split.train)
+    X, _, way = data
     with as_job():
-        return fitted, *told(name, fitted, part(data[0], split.test), len(split.test))
+        return fitted, told(name, fitted, part(X, split.test), len(split.test), way)
 
 
-def _tell(data: _Data, expert: Any, name: str, fold: Split) -> _Pair:
+def _tell(data: _Data, expert: Any, name: str, fold: Split) -> _Array:
     # Chains are judged where all rows are fitted to.
     with without_warnings():
-        _, mean, std = _fit_and_tell(data, expert, name, fold)
-    return mean, std
+        return _fit_and_tell(data, expert, name, fold)[1]
 
 
 def _fit_and_leave_out(
@@ -199,7 +198,7 @@ class _Jobs:
     def __init__(self, executor: Any, table: Table, seed: int) -> None:
         self._where: Executor = executor_of(executor)
         self._here = executor is None
-        self._data = place(self._where, (table.X, table.y))
+        self._data = place(self._where, (table.X, table.y, table.way))
         # Estimators of scikit-learn take no larger seeds.
         self._seed = seed % 2**32
         self._names: list[str] = []

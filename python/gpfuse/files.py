@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _gpfuse
 from .base import Sampled
+from .classifiers import BHSClassifier, PBHSClassifier, labels
 from .joint import HetGP, MoGPE, PoGPE
 from .rows import numbered
 from .stacking import BHS, PBHS, FixedRule, OneGP
@@ -17,17 +18,26 @@ _METHODS: dict[str, type[Sampled]] = {
     kind._method: kind for kind in (BHS, PBHS, OneGP, MoGPE, PoGPE, HetGP)
 }
 
+_OF_CLASSES: dict[str, type[Sampled]] = {
+    kind._method: kind for kind in (BHSClassifier, PBHSClassifier)
+}
+
 
 def load(path: str | os.PathLike[str]) -> Sampled:
     """The fitted estimator in a file that `save` or the command line wrote.
 
-    Experts made elsewhere are known by name only: give their predictions as `mean=` and `std=`.
+    Experts made elsewhere are known by name only: give their predictions as `mean=` and `std=`, or
+    `proba=`. Labels of classes that are numbers come back as numbers.
     """
     model = _gpfuse.Model.load(path)
     settings = json.loads(model.settings)
-    kind = _METHODS.get(settings["method"], FixedRule)
+    classes = model.classes
+    known = _METHODS if classes is None else _OF_CLASSES
+    kind = known.get(settings["method"], FixedRule)
     estimator = kind(**kind._parameters(settings, len(model.inputs)))
     estimator.model_ = model
+    if classes is not None:
+        estimator.classes_ = labels(classes)
     estimator.n_features_in_ = len(model.inputs)
     if model.inputs != numbered(len(model.inputs)):
         estimator.feature_names_in_ = np.array(model.inputs, dtype=object)

@@ -48,23 +48,17 @@ class Gathered(NamedTuple):
 
     rows: NDArray[np.intp]
     """The numbers of the rows, from 0."""
-    said: Said
+    said: Any
     """What the experts say there."""
 
 
-class Fused:
-    """A regressor over experts that are given as estimators or by what they predict."""
+class OfExperts:
+    """A fusion of experts, some of which may be estimators that are fitted here."""
 
     estimators: list[Any] | None
     hold_out: float | None
     cv: Any
     experts_: Experts
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        cls.__doc__ = (cls.__doc__ or "").replace("{estimators}", _ESTIMATORS)
-        super().__init_subclass__(**options)
-
-    # ---- where experts come from
 
     def _forget(self) -> None:
         """A fit that fails must not leave the experts of an earlier one."""
@@ -72,7 +66,7 @@ class Fused:
         for name in known:
             self.__dict__.pop(name, None)
 
-    def _refuse_ways(self, groups: Any) -> None:
+    def _refuse_ways(self, groups: Any, estimators: Any) -> None:
         """Refuse what says twice, or in vain, which rows train the experts."""
         if self.hold_out is not None:
             refuse_no_share(self.hold_out)
@@ -86,7 +80,7 @@ class Fused:
         if self.cv is not None and not _is_prefit(self.cv):
             refuse_no_splits(self.cv)
         for name, value in (("cv", self.cv), ("groups", groups)):
-            if value is not None and self.estimators is None:
+            if value is not None and estimators is None:
                 raise ValueError(
                     f"{name}: it is for experts that are estimators: leave it out, or give "
                     "estimators="
@@ -94,37 +88,52 @@ class Fused:
         if groups is not None and (self.hold_out is not None or _is_prefit(self.cv)):
             raise ValueError("groups: they are for folds: leave out hold_out= and cv='prefit'")
 
-    def _gather(
-        self, table: Table, mean: Any, std: Any, seed: int, executor: Any = None
-    ) -> Gathered:
-        """What the experts say at rows of the fit that did not train them."""
+    def _ask_all(self, estimators: Any, table: Table, seed: int, executor: Any = None) -> Gathered:
+        """What estimators say at rows of the fit that did not train them."""
         count = len(table.y)
         everything = np.arange(count)
-        if self.estimators is None:
-            return Gathered(everything, from_tables(mean, std, count))
-        refuse_tables(mean, std)
-        experts = named(self.estimators)
+        experts = named(estimators, table.way.refuse_mute)
         if _is_prefit(self.cv):
             refuse_unready(experts)
         if _is_prefit(self.cv) or all(is_ready(expert) for _, expert in experts):
             self.experts_ = experts
-            return Gathered(everything, ask(experts, table.X, count))
+            return Gathered(everything, ask(experts, table.X, count, way=table.way))
         if self.hold_out is not None:
-            held, own = held_out(count, self.hold_out, seed)
+            held, own = held_out(count, self.hold_out, seed, table.codes)
             found = fit_apart(experts, table, Split(own, held), seed, executor)
         else:
             found = cross_fit(experts, table, self.cv, seed, executor)
         self.experts_ = found.experts
         for doubt in found.doubts:
-            warnings.warn(doubt, stacklevel=3)
+            warnings.warn(doubt, stacklevel=4)
         return Gathered(found.own, found.said)
+
+
+class Fused(OfExperts):
+    """A regressor over experts that are given as estimators or by what they predict."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        cls.__doc__ = (cls.__doc__ or "").replace("{estimators}", _ESTIMATORS)
+        super().__init_subclass__(**options)
+
+    # ---- where experts come from
+
+    def _gather(
+        self, table: Table, mean: Any, std: Any, seed: int, executor: Any = None
+    ) -> Gathered:
+        """What the experts say at rows of the fit that did not train them."""
+        if self.estimators is None:
+            return Gathered(np.arange(len(table.y)), from_tables(mean, std, len(table.y)))
+        refuse_tables(mean, std)
+        return self._ask_all(self.estimators, table, seed, executor)
 
     def _said(self, X: Any, rows: _Array, mean: Any, std: Any, known: list[str]) -> Said:
         """What the experts say at new rows; `rows` are the checked rows of `X`."""
         experts = getattr(self, "experts_", None)
         if experts is not None:
             refuse_tables(mean, std)
-            return ask(experts, seen(X, rows), len(rows))
+            told: Said = ask(experts, seen(X, rows), len(rows))
+            return told
         if mean is None and std is None:
             names = ", ".join(f"`{name}`" for name in known)
             raise ValueError(

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 _Array = NDArray[np.float64]
 
+_SUM_WITHIN = 1e-4
+"""How far from one probabilities may sum, as in the engine."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -45,9 +48,53 @@ class Said:
         refuse(self.std < 0, "std", self.std, positive)
         return self
 
+    def columns(self) -> list[_Array]:
+        """Mean and std of each expert, of shape (2, n)."""
+        return list(np.stack([self.mean.T, self.std.T], axis=1))
+
     def for_engine(self) -> dict[str, _Array]:
         """As the engine calls them."""
         return {"mean": self.mean, "sd": self.std}
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """The probabilities of C classes under K experts at n rows, of shape (n, K, C)."""
+
+    names: list[str]
+    classes: NDArray[Any]
+    proba: _Array
+
+    def __post_init__(self) -> None:
+        _refuse_twice(self.names)
+
+    def checked(self, rows: Sequence[int] | None = None) -> Probabilities:
+        """The same, if all are probabilities; `rows` are the numbers of the rows, from 0."""
+        sums = self.proba.sum(axis=2)
+        inside = (self.proba >= 0.0) & (self.proba <= 1.0 + _SUM_WITHIN)
+        bad = ~inside.all(axis=2) | ~(np.abs(sums - 1.0) <= _SUM_WITHIN)
+        if not bad.any():
+            return self
+        at, k = np.argwhere(bad)[0]
+        place = f"expert `{self.names[k]}`, row {(at if rows is None else rows[at]) + 1}"
+        if inside[at, k].all():
+            raise ValueError(
+                f"{place}: the probabilities of the classes sum to {sums[at, k]:.6g}: they must "
+                "sum to 1"
+            )
+        c = np.flatnonzero(~inside[at, k])[0]
+        raise ValueError(
+            f"{place}: the probability of class `{self.classes[c]}` is "
+            f"{float(self.proba[at, k, c])}: it must lie between 0 and 1"
+        )
+
+    def columns(self) -> list[_Array]:
+        """Those of each expert, of shape (C, n)."""
+        return list(self.proba.transpose(1, 2, 0))
+
+    def for_engine(self) -> _Array:
+        """All classes of an expert side by side, of shape (n, K C)."""
+        return np.ascontiguousarray(self.proba.reshape(len(self.proba), -1))
 
 
 @dataclass(frozen=True)
@@ -104,6 +151,50 @@ def from_log_density(log_density: Any, rows: int, known: list[str] | None = None
     """The same of log densities."""
     names, tables = _agreed({"log_density": log_density}, rows, known)
     return LogDensities(names, **tables).checked()
+
+
+def from_proba(
+    proba: Any, rows: int, classes: NDArray[Any], known: list[str] | None = None
+) -> Probabilities:
+    """Probabilities that were given as an array (n, experts, classes), or a dict of (n, classes).
+
+    `known` are the experts of a fitted model, which these must be.
+    """
+    if isinstance(proba, Mapping):
+        names = list(proba)
+        shape = (rows, len(classes))
+        for name, table in proba.items():
+            if np.shape(table) != shape:
+                raise ValueError(
+                    f"proba: expert `{name}` has shape {np.shape(table)}: expected {shape}, one "
+                    "row for each row of X and one column for each class"
+                )
+        if not names:
+            raise ValueError("proba: there is no expert: give at least one")
+        if known is not None and sorted(names) == sorted(known):
+            names = known
+        found = np.stack([_in_order(proba[name], classes) for name in names], axis=1)
+    else:
+        found = np.array(proba, dtype=np.float64)
+        if found.ndim != 3 or found.shape[0] != rows or found.shape[2] != len(classes):
+            raise ValueError(
+                f"proba: expected shape ({rows}, experts, {len(classes)}), for each row of X and "
+                f"each expert the probability of each class, found {found.shape}"
+            )
+        names = known or numbered(found.shape[1])
+    if known is not None and (names != known or found.shape[1] != len(known)):
+        had = ", ".join(f"`{n}`" for n in names) if names != known else str(found.shape[1])
+        expected = ", ".join(f"`{name}`" for name in known)
+        raise ValueError(f"proba: expected the experts {expected}, found {had}")
+    return Probabilities(names, classes, found).checked()
+
+
+def _in_order(table: Any, classes: NDArray[Any]) -> _Array:
+    """Columns in the order of the classes, where they are called like these."""
+    columns = list(getattr(table, "columns", []))
+    if columns and set(columns) == set(classes):
+        table = table[list(classes)]
+    return np.asarray(table, dtype=np.float64)
 
 
 def drawn(draws: Any, known: list[str], rows: int) -> list[_Array]:

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .base import Sampled, name_of_target
+from .base import SampledRegressor, name_of_target
 from .engine import threads_of
 
 _Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class Joint(Sampled):
+class Joint(SampledRegressor):
     """A model that learns its experts with their weights."""
 
     def fit(self, X: Any, y: Any) -> Self:

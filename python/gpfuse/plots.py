@@ -1,4 +1,4 @@
-"""Pictures of weights and of predictions along one input."""
+"""Pictures of weights and predictions along one input, and of calibration."""
 
 from __future__ import annotations
 
@@ -152,6 +152,60 @@ def plot_prediction(
         ax.scatter(along, outcomes[order], label="outcomes", **dots)
     ax.set_xlabel(name)
     ax.set_ylabel(getattr(getattr(innermost(estimator), "model_", None), "target", "y"))
+    _legend(ax)
+    return ax
+
+
+def plot_calibration(
+    estimator: Any, X: Any, y: Any, *, bins: int = 10, ax: Axes | None = None, **said: Any
+) -> Axes:
+    """Draw how often classes came against how probable a classifier held them.
+
+    Probabilities are put into `bins` of equal width: of two classes those of the second, of more
+    those of every class. A point is the mean probability of a bin and the share of its rows that
+    were of the class, with its 90 % interval (Wilson). Points on the diagonal are calibrated.
+
+    Parameters
+    ----------
+    estimator : a fitted classifier with `predict_proba`, or a pipeline that ends in one
+    X : rows of shape (n, inputs)
+    y : labels of shape (n,)
+    bins : int
+    ax : matplotlib Axes, optional
+        Where to draw; new axes if not given.
+    **said
+        `proba=` of experts made elsewhere, at the rows of `X`.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if bins < 1:
+        raise ValueError(f"bins: {bins} is out of range: use 1 or more")
+    proba = np.asarray(estimator.predict_proba(X, **said))
+    labels = np.asarray(y).reshape(-1)
+    if len(labels) != len(proba):
+        raise ValueError(f"y: {len(labels)} labels for {len(proba)} rows of X: give one each")
+    came = labels[:, None] == np.asarray(estimator.classes_)
+    if proba.shape[1] == 2:
+        proba, came = proba[:, 1:], came[:, 1:]
+    place = np.minimum((proba * bins).astype(int), bins - 1).ravel()
+    count = np.bincount(place, minlength=bins)
+    full = count > 0
+    said_p, share = (
+        np.bincount(place, weights=v.ravel().astype(float), minlength=bins)[full] / count[full]
+        for v in (proba, came)
+    )
+    z2 = 1.6449**2 / count[full]
+    centre = (share + 0.5 * z2) / (1.0 + z2)
+    half = np.sqrt(z2 * (share * (1.0 - share) + 0.25 * z2)) / (1.0 + z2)
+    ends = np.abs([centre - half, centre + half] - share)
+    ax = _axes(ax)
+    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", lw=1.0, ls="--", label="calibrated")
+    bars: dict[str, Any] = {"fmt": "o", "ms": 5, "lw": 1.2, "color": _COLOURS[0]}
+    ax.errorbar(said_p, share, yerr=ends, label="share, 90 % interval", **bars)
+    ax.set_xlabel("probability")
+    ax.set_ylabel("share of rows")
     _legend(ax)
     return ax
 

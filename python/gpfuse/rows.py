@@ -7,13 +7,34 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
 
 _Array = NDArray[np.float64]
 
 
 def training_rows(estimator: Any, X: Any, y: Any) -> tuple[_Array, _Array]:
     """The rows of a fit; the number of columns and their names are noted on the estimator."""
+    rows, y = _training_rows(estimator, X, y, numeric=True)
+    return rows, np.ascontiguousarray(y, dtype=np.float64)
+
+
+def class_rows(estimator: Any, X: Any, y: Any) -> tuple[_Array, NDArray[Any], NDArray[np.int64]]:
+    """The same where the target is a class: the rows, the labels, and the numbers of the classes.
+
+    The classes are noted on the estimator.
+    """
+    rows, y = _training_rows(estimator, X, y, numeric=False)
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    estimator.classes_, codes = np.unique(y, return_inverse=True)
+    if len(estimator.classes_) < 2:
+        only = estimator.classes_[0]
+        raise ValueError(f"y has one class, `{only}`, in all rows: a classifier needs two or more")
+    return rows, y, codes
+
+
+def _training_rows(estimator: Any, X: Any, y: Any, numeric: bool) -> tuple[_Array, Any]:
     _refuse_columns(X)
     if _is_time(y):
         raise ValueError("y holds times: make numbers of them, such as days since the first")
@@ -25,10 +46,9 @@ def training_rows(estimator: Any, X: Any, y: Any) -> tuple[_Array, _Array]:
         order="C",
         ensure_all_finite=False,
         ensure_min_samples=2,
-        y_numeric=True,
+        y_numeric=numeric,
     )
-    names = getattr(estimator, "feature_names_in_", None)
-    return _finite(X, names), np.ascontiguousarray(y, dtype=np.float64)
+    return _finite(X, getattr(estimator, "feature_names_in_", None)), y
 
 
 def new_rows(estimator: Any, X: Any) -> _Array:

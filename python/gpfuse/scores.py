@@ -47,6 +47,20 @@ class LogScores:
 
 
 @dataclass(frozen=True, repr=False)
+class ClassScores(LogScores):
+    """All scores of probabilities of classes against outcomes."""
+
+    brier: Score
+    """Mean over rows of ``sum_c (p_c - [c is the class])^2``, and half of that of two classes."""
+    accuracy: Score
+    """The share of rows whose class is the most probable one."""
+
+    def __repr__(self) -> str:
+        names = ("nlpd", "brier", "accuracy")
+        return "\n".join(f"{name:9}{getattr(self, name)}" for name in names)
+
+
+@dataclass(frozen=True, repr=False)
 class Scores:
     """All scores of predictions against outcomes."""
 

@@ -52,13 +52,20 @@ def refuse_no_splits(cv: Any) -> None:
         raise ValueError(f"cv: {cv} is no number of folds: use 2 or more")
 
 
-def together(labels: ArrayLike, folds: int, seed: int) -> list[Split]:
-    """Shuffled folds of about equally many labels; rows with the same label are in one fold."""
-    known, label = np.unique(np.asarray(labels), return_inverse=True)
+def together(labels: ArrayLike, folds: int, seed: int, strata: Any = None) -> list[Split]:
+    """Shuffled folds of about equally many labels; rows with the same label are in one fold.
+
+    With `strata`, a number for each row, each fold has about its share of each.
+    """
+    known, first, label = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
     if folds > len(known):
         what = "rows" if len(known) == len(label) else "groups of rows"
         raise ValueError(f"cv: {folds} folds for {len(known)} {what}: use fewer")
-    place = np.random.default_rng(seed).permutation(len(known)) % folds
+    order = np.random.default_rng(seed).permutation(len(known))
+    place = order % folds
+    if strata is not None:
+        order = order[np.argsort(np.asarray(strata)[first][order], kind="stable")]
+        place[order] = np.arange(len(known)) % folds
     fold = place[label]
     return [Split(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(folds)]
 

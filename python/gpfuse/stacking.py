@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
-from .base import Sampled, name_of_target
+from .base import SampledRegressor, name_of_target
 from .crossfit import Table
 from .distribution import Distribution
 from .engine import seed_of, threads_of
@@ -20,14 +20,14 @@ from .fused import Fused, refuse_own, seen
 from .given import LogDensities, drawn, from_log_density
 from .insample import warn_in_sample
 from .scores import LogScores, Score
-from .table import pandas
 from .weighing import Weights
+from .worth import Worth
 
 _Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class Stacking(Fused, Sampled):
+class Stacking(Fused, Worth, SampledRegressor):
     """A model of the weights of experts that are known already."""
 
     estimators: list[Any] | None = None
@@ -72,7 +72,7 @@ class Stacking(Fused, Sampled):
             Where `estimators` are fitted; here and now if not given. The result does not depend on
             it. On an executor an expert with `threads=None` uses one thread.
         """
-        self._refuse_ways(groups)
+        self._refuse_ways(groups, self.estimators)
         rows, target = self._training(X, y)
         self._forget()
         if log_density is not None:
@@ -114,61 +114,6 @@ class Stacking(Fused, Sampled):
             # The engine counts the experts of its portfolio.
             own["experts"] = None
         return own | {"expert_inputs": own["expert_inputs"] or None}
-
-    @property
-    def worth_(self) -> dict[str, Any] | None:
-        """How well each expert, and each way to weigh them, predicts training rows left out.
-
-        `rows` is their number; each of `lines` has `what`, such as "expert trees" or "by-input",
-        `nlpd` and `se`, and `above` and `above_se`: how far it is above the fusion, whose own line
-        has no `above_se`. None where that was not found out.
-        """
-        check_is_fitted(self)
-        found = self.model_.worth
-        if found is None:
-            return None
-        worth: dict[str, Any] = json.loads(found)
-        for line in worth["lines"]:
-            # An expert comes with its name.
-            if isinstance(line["what"], dict):
-                line["what"] = f"expert {line['what']['expert']}"
-        return worth
-
-    def compare(self) -> Any:
-        """`worth_` as a data frame like that of `arviz.compare`, the best first.
-
-        Its rows are "fusion", the experts, "equal weights" and "constant weights" (where the fusion
-        has those, "weights by input" instead). `elpd` is the sum of the log densities of the rows
-        left out, `se` its standard error, `elpd_diff` how far it is below that of the fusion, and
-        `dse` the standard error of this difference, row by row. `weight` is the average weight of
-        an expert over the rows of the fit, for experts known by their log densities.
-        """
-        worth = self.worth_
-        if worth is None:
-            raise ValueError("compare: it was not found out what the experts are worth")
-        rows, lines = worth["rows"], worth["lines"]
-        words = {"equal": "equal weights", "constant": "constant weights"}
-        words |= {"by-input": "weights by input", "mixture": "mixture, constant weights"}
-        names = [
-            "fusion"
-            if line["above_se"] is None
-            else words.get(line["what"], line["what"].removeprefix("expert "))
-            for line in lines
-        ]
-        columns = {"elpd": "nlpd", "se": "se", "elpd_diff": "above", "dse": "above_se"}
-        found = pandas().DataFrame(
-            {name: [line[key] for line in lines] for name, key in columns.items()},
-            index=names,
-            dtype=float,
-        )
-        found *= rows
-        found["elpd"] *= -1.0
-        if self.model_.says_outcomes:
-            _, seen_at = self.model_.groups()["constant_data"]["vars"]["x"]
-            threads = threads_of(self.threads, self.n_jobs)
-            share = self.model_.weigh(np.asarray(seen_at), 0.9, threads)[0].mean(axis=0)
-            found["weight"] = pandas().Series(share, index=self.model_.experts)
-        return found.sort_values("elpd", ascending=False, kind="stable")
 
     def _experts_at(self, X: Any, mean: Any, std: Any) -> dict[str, _Array]:
         if self.model_.says_outcomes:

@@ -93,7 +93,7 @@ fn probabilities_are_those_of_the_pool() {
         let (mut nlpd, mut brier, mut right) = (0.0, 0.0, 0.0);
         for row in 0..60 {
             let w: Vec<f64> = weights[row].iter().map(|e| e.weight.mean).collect();
-            let least = if method == Method::Bhs { 1e-15_f64 } else { 1e-3 };
+            let least = if method == Method::Bhs { 1e-15_f64 } else { 0.01 / 3.0 };
             let raised = |k: usize| -> Vec<f64> {
                 let own = (0..CLASSES).map(|c| said[k * CLASSES + c][row].max(least));
                 let sum: f64 = own.clone().sum();

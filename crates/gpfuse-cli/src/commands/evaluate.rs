@@ -11,6 +11,7 @@ pub(super) fn run(args: &EvaluateArgs) -> anyhow::Result<Outcome> {
     let threads = threads(args.threads)?;
     let query = Query::read(&args.model, &args.data, true)?;
     let fitted = &query.fitted;
+    super::refuse_classes(fitted, &args.model)?;
     let mut prediction = fitted.predict(&query.data)?.on_threads(threads);
     if args.rao_blackwell {
         prediction = prediction.rao_blackwell()?;

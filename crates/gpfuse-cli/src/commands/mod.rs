@@ -101,6 +101,18 @@ impl Query {
     }
 }
 
+/// A table has no columns for probabilities of classes.
+fn refuse_classes(fitted: &Fitted, model: &Path) -> anyhow::Result<()> {
+    if fitted.classes().is_some() {
+        anyhow::bail!(
+            "`{}`: its target is a class: predict and score it in Python (gpfuse.load), or ask for --experts alone, \
+             their weights",
+            model.display()
+        );
+    }
+    Ok(())
+}
+
 /// A long run must not end at a folder that does not exist.
 fn refuse_unwritable(out: &Path) -> anyhow::Result<()> {
     drop(AtomicFile::create(out)?);

@@ -43,6 +43,9 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let query = Query::keeping(&args.model, &args.data, args.density, &keep)?;
     let (fitted, data, mut kept) = (&query.fitted, &query.data, query.kept);
     let outcomes = fitted.says_outcomes();
+    if !args.experts || args.density {
+        super::refuse_classes(fitted, &args.model)?;
+    }
     if outcomes && (args.samples > 0 || !(args.density || args.experts)) {
         bail!(
             "`{}`: its experts said log densities and no more, so that it has no mean, sd, quantile or sample: use \

@@ -41,6 +41,8 @@ impl ExpertColumns {
     fn of(fitted: &Fitted, with_target: bool) -> ExpertColumns {
         let kind = if fitted.says_outcomes() { Kind::LogDensity } else { Kind::Normal };
         match &fitted.experts {
+            // Probabilities of classes do not come in tables.
+            _ if fitted.classes().is_some() => ExpertColumns::default(),
             Experts::Named(names) if with_target || kind == Kind::Normal => {
                 ExpertColumns { names: names.clone(), kind }
             }

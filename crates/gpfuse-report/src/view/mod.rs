@@ -67,9 +67,11 @@ pub fn view(fitted: &Fitted, data: Option<&Data>, threads: usize) -> Result<View
     let region = if elsewhere { data } else { training.as_ref().or(data) };
     let shown = data.or(region);
     match (region, shown) {
-        _ if fitted.says_outcomes() => out.omitted.push(
-            "Predictions and calibration: the experts said log densities of the target and no more.".into(),
-        ),
+        _ if fitted.says_outcomes() => {
+            let said = fitted.said.as_ref().map_or("", |said| said.words());
+            out.omitted
+                .push(format!("Predictions and calibration: each expert said {said} and no more."));
+        }
         (Some(region), Some(shown)) if fitted.inputs().len() == 1 => {
             let places = Places::along(fitted, region)?;
             out.predictive = Some(curves::predictive(fitted, &places, shown, threads)?);

@@ -15,9 +15,9 @@ use crate::model::{Kind, Method, Model};
 use crate::settings::Message;
 use crate::{Error, Result};
 
-/// The least probability of a class in a product. An expert that counts, as a forest does, says 0 of what it has not
+/// The least probability of a class in a product, as a part of an even guess. An expert that counts, as a forest does, says 0 of what it has not
 /// seen, and does not mean "never": in a product this would be a veto.
-const LEAST_IN_PRODUCT: f64 = 1e-3;
+const LEAST_IN_PRODUCT: f64 = 0.01;
 
 /// The least log weight, of an expert without any: its exponential is a number above 0.
 const LEAST: f64 = -700.0;
@@ -27,7 +27,8 @@ const LEAST: f64 = -700.0;
 /// what is said.
 pub(super) fn seen<'a>(method: Method, said: &'a Said, y: &[f64]) -> Result<Cow<'a, Said>> {
     if let (Method::Pbhs, Said::Classes(all)) = (method, said) {
-        return Ok(Cow::Owned(all.at_least(LEAST_IN_PRODUCT).into()));
+        let least = LEAST_IN_PRODUCT / all.names().len() as f64;
+        return Ok(Cow::Owned(all.at_least(least).into()));
     }
     let rule = method.rule().filter(|rule| rule.makes_one());
     let Some((rule, said)) = rule.zip(said.normal()) else { return Ok(Cow::Borrowed(said)) };
