@@ -134,9 +134,8 @@ def _tells(expert: Any, apart: bool) -> bool:
 def _labels(table: Table) -> list[int]:
     """A number for each row, the same for rows to be left out together: groups, else copies."""
     if table.groups is None:
-        return _gpfuse.twins(
-            table.rows, table.y if table.codes is None else table.codes.astype(np.float64)
-        )
+        target = table.y if table.codes is None else table.codes.astype(np.float64)
+        return _gpfuse.twins(table.rows, target)
     groups = np.asarray(table.groups)
     if groups.shape != table.y.shape:
         raise ValueError(f"groups: found shape {groups.shape}: expected {table.y.shape}")

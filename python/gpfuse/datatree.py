@@ -65,6 +65,8 @@ def datatree(
         raise ImportError(words) from missing
     if samples < 0:
         raise ValueError(f"samples: {samples} is negative: use 0 or more")
+    if samples and not hasattr(estimator, "predict_dist"):
+        raise ValueError("samples: a classifier has no density to sample: leave it out")
     if X is not None and samples == 0:
         raise ValueError("samples: 0, but there are rows to predict at: say how many per row")
     groups = {
