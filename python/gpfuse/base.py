@@ -142,7 +142,7 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
             # How experts are made has no part in it.
             found = {name: found[name] for name in found if FIT[name]["section"] != "expert"}
         warn_unused(_gpfuse.unused(to_json(found), inputs), stacklevel=3)
-        if "log_density" not in experts:
+        if not {"log_density", "proba"} & experts.keys():
             # Experts that know how probable the target is know what it is, too.
             warn_of_rows(_gpfuse.notes(X, y, inputs, target), stacklevel=3)
         settings = to_json(found | (more or {}))

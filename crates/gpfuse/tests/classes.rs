@@ -43,8 +43,13 @@ fn data(x: &[f64], y: &[f64], said: &[Vec<f64>]) -> Data {
 }
 
 fn fused(data: &Data, method: Method, sampler: Sampler) -> Fitted {
-    let sampler =
-        infer::Settings { sampler, chains: 2, warmup: 100, draws: Some(100), ..Default::default() };
+    let sampler = infer::Settings {
+        sampler,
+        chains: 2,
+        warmup: Some(100),
+        draws: Some(100),
+        ..Default::default()
+    };
     let scaling = Scaling::None;
     fit(data, &FitSettings { method, sampler, scaling, ..FitSettings::default() }).unwrap()
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::simd::{Level, vectorised};
-use crate::math::{Lanes, ROWS, exp, ln};
+use crate::math::{Lanes, ROWS, exp};
+use crate::pool::log_softmax_kernel;
 
 /// How the gates' GPs become log weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,30 +49,6 @@ impl Gate {
 vectorised! {
     /// Row by row: `log_softmax` of the lanes.
     fn log_softmax = log_softmax_kernel(v: &mut [Lanes]);
-}
-
-#[inline(always)]
-fn log_softmax_kernel<const FMA: bool>(v: &mut [Lanes]) {
-    let mut top = Lanes::splat(f64::MIN);
-    for v in v.iter() {
-        for r in 0..ROWS {
-            top[r] = if v[r] > top[r] { v[r] } else { top[r] };
-        }
-    }
-    let mut sum = Lanes::splat(0.0);
-    for v in v.iter() {
-        for r in 0..ROWS {
-            sum[r] += exp::<FMA>(v[r] - top[r]);
-        }
-    }
-    for r in 0..ROWS {
-        sum[r] = top[r] + ln::<FMA>(sum[r]);
-    }
-    for v in v.iter_mut() {
-        for r in 0..ROWS {
-            v[r] -= sum[r];
-        }
-    }
 }
 
 vectorised! {

@@ -170,3 +170,28 @@ pub(crate) fn softmax_kernel<const FMA: bool>(v: &mut [Lanes], total: &mut Lanes
         }
     }
 }
+
+/// Replace `v` by `v - logsumexp(v)` over its lanes, row by row.
+#[inline(always)]
+pub(crate) fn log_softmax_kernel<const FMA: bool>(v: &mut [Lanes]) {
+    let mut top = Lanes::splat(f64::MIN);
+    for v in v.iter() {
+        for r in 0..ROWS {
+            top[r] = if v[r] > top[r] { v[r] } else { top[r] };
+        }
+    }
+    let mut sum = Lanes::splat(0.0);
+    for v in v.iter() {
+        for r in 0..ROWS {
+            sum[r] += exp::<FMA>(v[r] - top[r]);
+        }
+    }
+    for r in 0..ROWS {
+        sum[r] = top[r] + ln::<FMA>(sum[r]);
+    }
+    for v in v.iter_mut() {
+        for r in 0..ROWS {
+            v[r] -= sum[r];
+        }
+    }
+}

@@ -8,7 +8,7 @@
 //! `d s_c / d log w_k = w_k l_kc` the derivative of `log p_0` is `d log w_k = w_k (l_k0 - sum_c p_c l_kc)`: how much
 //! more probable expert k held the target than the product expects it to.
 
-use super::{ExpertBlock, softmax_kernel};
+use super::{ExpertBlock, log_softmax_kernel, softmax_kernel};
 use crate::math::simd::{Level, vectorised};
 use crate::math::{Lanes, ROWS, exp, fma, ln};
 
@@ -124,22 +124,7 @@ fn of_product_kernel<const FMA: bool>(
     out: &mut [Lanes],
 ) {
     products_kernel::<FMA>(experts, weights, out);
-    let (mut top, mut sum) = (Lanes::splat(f64::MIN), Lanes::splat(0.0));
-    for s in out.iter() {
-        for r in 0..ROWS {
-            top[r] = if s[r] > top[r] { s[r] } else { top[r] };
-        }
-    }
-    for s in out.iter() {
-        for r in 0..ROWS {
-            sum[r] += exp::<FMA>(s[r] - top[r]);
-        }
-    }
-    for s in out.iter_mut() {
-        for r in 0..ROWS {
-            s[r] -= top[r] + ln::<FMA>(sum[r]);
-        }
-    }
+    log_softmax_kernel::<FMA>(out);
 }
 
 vectorised! {
