@@ -147,7 +147,8 @@ fn experts_count_where_they_know() {
         let fitted = fused(&data(&x, &y, &said), method, Sampler::Nuts);
         let worth = fitted.worth.as_ref().unwrap();
         assert!(worth.best_expert().unwrap().above > 0.1, "{method}: {}", worth.words());
-        // Weights need no more than inputs. In a product an expert without an opinion does no harm, whatever its weight.
+        // Weights need no more than inputs. In a product an expert without an opinion does no harm, whatever its
+        // weight.
         let at = Data::new(vec![-1.5, 1.5], 1).unwrap();
         let found = fitted.predict(&at).unwrap().weights(0.9).unwrap();
         let share = |row: usize| found[row][0].weight.mean - found[row][1].weight.mean;

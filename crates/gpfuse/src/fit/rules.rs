@@ -15,8 +15,8 @@ use crate::model::{Kind, Method, Model};
 use crate::settings::Message;
 use crate::{Error, Result};
 
-/// The least probability of a class in a product, as a part of an even guess. An expert that counts, as a forest does, says 0 of what it has not
-/// seen, and does not mean "never": in a product this would be a veto.
+/// The least probability of a class in a product, as a part of an even guess. An expert that counts, as a forest does,
+/// says 0 of what it has not seen, and does not mean "never": in a product this would be a veto.
 const LEAST_IN_PRODUCT: f64 = 0.01;
 
 /// The least log weight, of an expert without any: its exponential is a number above 0.

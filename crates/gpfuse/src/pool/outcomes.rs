@@ -194,8 +194,8 @@ mod tests {
         all.iter().map(|p| p / all.iter().sum::<f64>()).collect()
     }
 
-    /// On every instruction set: the probabilities of a product are those of the formula, the first is the target's, and
-    /// the derivatives are those of finite differences.
+    /// On every instruction set: the probabilities of a product are those of the formula, the first is the target's,
+    /// and the derivatives are those of finite differences.
     #[test]
     fn a_product_of_classes_is_normalised_and_has_its_gradient() {
         for level in Level::available() {
