@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -126,6 +127,9 @@ def test_the_program_reads_its_file(fitted, tmp_path, gpfuse):
     gpfuse("report", tmp_path / "m.nc", "--out", tmp_path / "m.html")
     page = (tmp_path / "m.html").read_text(encoding="utf-8")
     assert "each expert said a probability of each class and no more" in page
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        gpfuse("predict", tmp_path / "m.nc", tmp_path / "new.csv")
+    assert "its target is a class: predict and score it in Python" in failed.value.stderr
 
 
 EXPERTS = [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(max_depth=3))]
