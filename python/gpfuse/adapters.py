@@ -24,10 +24,10 @@ _Rows = NDArray[np.intp]
 Experts = list[tuple[str, Any]]
 
 
-def named(estimators: Any, refuse: Callable[[str, Any], None]) -> Experts:
+def named(estimators: Any, refuse: Callable[[str, Any], None] | None = None) -> Experts:
     """The experts in a list of estimators, callables, or pairs of a name and one of them.
 
-    `refuse` those that cannot say what they have to.
+    `refuse` those that cannot say what they have to: if not given, a mean and a std.
     """
     if not isinstance(estimators, list | tuple):
         kind = type(estimators).__name__
@@ -44,7 +44,7 @@ def named(estimators: Any, refuse: Callable[[str, Any], None]) -> Experts:
             name = words[k] if alone else f"{words[k]}-{k + 1}"
         if name in (before for before, _ in found):
             raise ValueError(f"two experts are called `{name}`: rename one")
-        refuse(name, expert)
+        (refuse or refuse_mute)(name, expert)
         found.append((name, expert))
     return found
 

@@ -180,8 +180,8 @@ def test_pipelines_and_searches_take_it():
 
 
 def test_without_experts_there_is_a_portfolio():
-    X, y = rows(60)
-    model = gf.PBHSClassifier(gate="constant", **QUICK).fit(X, y)
+    X, y = rows(36)
+    model = gf.PBHSClassifier(cv=2, gate="constant", **QUICK).fit(X, y)
     assert [name for name, _ in model.experts_] == ["logistic", "boosting", "forest", "gp"]
     assert model.score(X, y) > 0.6
 

@@ -103,7 +103,7 @@ def test_each_of_many_experts_has_its_own_look() -> None:
             names = [f"m{k}" for k in range(20)]
             return gf.Weights(names, w, w, w, w, w, level=level)
 
-    ax = gf.plot_weights(Many(), np.arange(3.0)[:, None])
+    ax = gf.plot_weights(Many(), np.arange(3.0)[:, None], feature=0)
     looks = {
         (line.get_color(), str(line._unscaled_dash_pattern))
         for line in ax.get_lines()
