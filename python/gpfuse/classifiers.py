@@ -224,6 +224,8 @@ def portfolio(rows: int) -> list[tuple[str, Any]]:
 
 def labels(names: Sequence[str]) -> NDArray[Any]:
     """The labels of classes from a file, where they are text."""
+    if set(names) <= {"False", "True"}:
+        return np.array([name == "True" for name in names])
     for kind in (int, float):
         try:
             return np.array([kind(name) for name in names])

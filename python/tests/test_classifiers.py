@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpfuse as gf
+from gpfuse.classifiers import labels
 
 matplotlib.use("Agg")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -116,6 +117,12 @@ def test_files_and_copies_keep_it(fitted, tmp_path):
         assert_array_equal(other.classes_, LABELS)
         assert other.worth_ == fitted.worth_
     assert clone(fitted).get_params()["warmup"] == 100
+
+
+def test_labels_come_back_from_text():
+    for classes in ([0, 3], [0.5, 1.0], [False, True], ["1", "a"]):
+        found = labels([str(label) for label in classes])
+        assert found.tolist() == classes
 
 
 def test_the_program_reads_its_file(fitted, tmp_path, gpfuse):
