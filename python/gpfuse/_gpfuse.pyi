@@ -13,9 +13,12 @@ __all__ = [
     "Model",
     "Predictive",
     "__version__",
+    "apply_columns",
     "compare",
     "contestants",
     "fit",
+    "learn_columns",
+    "names_of_columns",
     "rules",
     "settings",
     "simulate",
@@ -50,6 +53,8 @@ class Model:
     def worth(self) -> str | None: ...
     @property
     def inputs(self) -> list[str]: ...
+    @property
+    def columns(self) -> str | None: ...
     @property
     def target(self) -> str: ...
     @property
@@ -108,9 +113,18 @@ def fit(
     classes: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     assignment: tuple[Sequence[Sequence[int]], Sequence[int]] | None = None,
+    columns: str | None = None,
     progress: _Progress | None = None,
 ) -> tuple[Model, BaseException | None]: ...
 def notes(x: _Array, y: _Array, inputs: Sequence[str], target: str) -> list[str]: ...
+
+_Column = tuple[_Array | Sequence[str | None], bool]
+
+def learn_columns(names: Sequence[str], columns: Sequence[_Column], missing: str) -> str: ...
+def names_of_columns(made: str) -> tuple[list[str], list[str]]: ...
+def apply_columns(
+    made: str, columns: Sequence[_Column], fit: bool
+) -> tuple[_Array, list[int], list[str]]: ...
 @final
 class Predictive:
     @staticmethod

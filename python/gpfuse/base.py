@@ -15,11 +15,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _gpfuse
+from .columns import Columns
 from .distribution import Distribution
 from .engine import omega_of, seed_of, threads_of, to_json
 from .errors import Interrupted, warn_convergence, warn_of_rows, warn_unused
 from .progress import Bars, wanted
-from .rows import new_rows, number_of, numbered, refuse_other_order, training_rows
+from .rows import allows_nan, input_names, new_rows, number_of, refuse_other_order, training_rows
 from .scores import Scores
 from .settings import FIT, described, given
 from .weighing import WeightEffects, Weights
@@ -61,6 +62,7 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
     box: float = 2.0
     kernel: str | None = None
     scaling: str = "standard"
+    missing: str = "refuse"
     priors: dict[str, Any] | None = None
     sampler: str = "nuts"
     metric: str = "diagonal"
@@ -82,6 +84,7 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
     _method: ClassVar[str]
     if TYPE_CHECKING:
         model_: _gpfuse.Model = field(init=False)
+        columns_: Columns = field(init=False)
         n_features_in_: int = field(init=False)
         feature_names_in_: NDArray[np.object_] = field(init=False)
 
@@ -97,7 +100,7 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
         """What the engine is told, by name; the rest is its own choice."""
         found = given(self) | {"method": self._method, "seed": seed_of(self.random_state)}
         if self.omega is not None:
-            found["omega"] = omega_of(self.omega, self.n_features_in_)
+            found["omega"] = omega_of(self.omega, len(input_names(self)))
         return found | {"threads": threads_of(self.threads, self.n_jobs)}
 
     @classmethod
@@ -120,10 +123,15 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
+    def __sklearn_tags__(self) -> Any:
+        return allows_nan(super().__sklearn_tags__(), self.missing)
+
     def _new_rows(self, X: Any) -> _Array:
         """Checked rows of a fitted model."""
         check_is_fitted(self)
-        refuse_other_order(X, self.model_.inputs)
+        refuse_other_order(
+            X, self.columns_.names if hasattr(self, "columns_") else self.model_.inputs
+        )
         return new_rows(self, X)
 
     def _infer(
@@ -135,8 +143,7 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
         **experts: Any,
     ) -> Self:
         """Sample the posterior with `more` settings; `experts` go to the engine as they are."""
-        names = getattr(self, "feature_names_in_", None)
-        inputs = numbered(X.shape[1]) if names is None else list(names)
+        inputs, columns = input_names(self), getattr(self, "columns_", None)
         found = self._given()
         if experts:
             # How experts are made has no part in it.
@@ -148,7 +155,10 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
         settings = to_json(found | (more or {}))
         bars = Bars(type(self).__name__) if wanted(self.progress) else None
         try:
-            model, stopped = _gpfuse.fit(X, y, settings, inputs, target, progress=bars, **experts)
+            made_of = None if columns is None else columns.told
+            model, stopped = _gpfuse.fit(
+                X, y, settings, inputs, target, columns=made_of, progress=bars, **experts
+            )
         finally:
             if bars is not None:
                 bars.close()

@@ -20,7 +20,8 @@ from .engine import seed_of, threads_of
 from .expert import PartitionExpert
 from .fused import Fused, Gathered, seen
 from .gp import GP
-from .rows import new_rows, training_rows
+from .rows import allows_nan, new_rows, refuse_drop, training_rows
+from .settings import described
 
 RULES: tuple[str, ...] = tuple(_gpfuse.rules())
 """The names of all rules."""
@@ -69,6 +70,7 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         `estimators`, which are cross-fitted (`cv`); 0.2 where GPs are trained here.
     experts : int
         How many exact GPs to train as experts, where none are given.
+    {missing}
     random_state : int, RandomState, Generator or None
     threads : int, optional
         All cores if not given. The result does not depend on it.
@@ -92,6 +94,7 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     hold_out: float | None = None
     cv: Any = None
     experts: int = 3
+    missing: str = "refuse"
     random_state: Any = None
     threads: int | None = None
     n_jobs: int | None = None
@@ -124,6 +127,8 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._refuse_ways(groups, self.estimators)
         if self.rule not in RULES:
             raise ValueError(f"rule: there is no `{self.rule}`: use one of {', '.join(RULES)}")
+        if self.estimators is not None or mean is not None:
+            refuse_drop(self.missing, "what experts see or say")
         rows, target = training_rows(self, X, y)
         self._forget()
         seed = seed_of(self.random_state)
@@ -177,6 +182,9 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return log_evidence(experts)
 
+    def __sklearn_tags__(self) -> Any:
+        return allows_nan(super().__sklearn_tags__(), self.missing)
+
     @property
     def weights_(self) -> _Array | None:
         """The constant weights of a linear pool; None for the other rules."""
@@ -199,6 +207,9 @@ class Baseline(Fused, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Where `fit` had `mean` and `std`, they are wanted here, at the rows of `X`.
         """
         return self._dist(X, mean, std)
+
+
+Baseline.__doc__ = (Baseline.__doc__ or "").replace("{missing}", described({"missing"}))
 
 
 def log_evidence(experts: Experts) -> list[float]:

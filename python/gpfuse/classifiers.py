@@ -19,7 +19,7 @@ from .crossfit import Table
 from .engine import seed_of, threads_of
 from .fused import Gathered, OfExperts, seen
 from .given import Probabilities, from_proba
-from .rows import class_rows
+from .rows import class_rows, refuse_drop
 from .scores import ClassScores, Score
 from .stacking import box_around
 from .worth import Worth
@@ -93,6 +93,8 @@ class ClassStacking(OfExperts, Worth, ClassifierMixin, Sampled):  # type: ignore
                 "proba: the experts are estimators, which are asked by themselves: leave out "
                 "proba= or estimators="
             )
+        if self.estimators is not None or proba is not None:
+            refuse_drop(self.missing, "what experts see or say")
         rows, words, codes = class_rows(self, X, y)
         self._forget()
         own_experts = self.estimators
@@ -105,7 +107,7 @@ class ClassStacking(OfExperts, Worth, ClassifierMixin, Sampled):  # type: ignore
         else:
             _refuse_single(self.classes_, codes, self.cv)
             way = ByClass(self.classes_)
-            table = Table(seen(X, rows), rows, words, groups, way, codes)
+            table = Table(self._shown(X, rows), rows, words, groups, way, codes)
             own, said = self._ask_all(own_experts, table, seed, executor)
         self.weight_rows_ = own
         return self._infer(
@@ -117,6 +119,10 @@ class ClassStacking(OfExperts, Worth, ClassifierMixin, Sampled):  # type: ignore
             proba=said.for_engine(),
             classes=[str(label) for label in self.classes_],
         )
+
+    def _shown(self, X: Any, rows: _Array) -> Any:
+        """What experts see: rows as they came, but the usual ones what words and gaps became."""
+        return rows if self.estimators is None else seen(X, rows)
 
     # ---- predictions
 
@@ -130,7 +136,7 @@ class ClassStacking(OfExperts, Worth, ClassifierMixin, Sampled):  # type: ignore
                     "proba: the experts are estimators, which are asked by themselves: leave it out"
                 )
             way = ByClass(self.classes_)
-            return rows, ask(experts, seen(X, rows), len(rows), way=way)
+            return rows, ask(experts, self._shown(X, rows), len(rows), way=way)
         known = self.model_.given_experts
         if proba is None:
             names = ", ".join(f"`{name}`" for name in known)

@@ -13,7 +13,7 @@ from . import _gpfuse
 from .engine import to_json
 from .errors import warn_convergence
 from .progress import bar, wanted
-from .rows import new_rows, numbered, training_rows
+from .rows import input_names, new_rows, training_rows
 from .scores import Score
 from .stacking import Stacking
 from .table import aligned, pandas, with_error
@@ -138,8 +138,7 @@ def compare(
     chosen = None if methods is None else list(methods)
     # All methods run, each in its turn.
     words = to_json({name: value for name, value in told._given().items() if name != "method"})
-    names = getattr(told, "feature_names_in_", None)
-    inputs = numbered(rows.shape[1]) if names is None else list(names)
+    inputs = input_names(told)
     shown = bar(len(chosen or _gpfuse.contestants()), "methods") if wanted(progress) else None
 
     def show(done: tuple[int, int], _: Any) -> None:

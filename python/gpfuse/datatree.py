@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import Encoded
 from .engine import seed_of
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ def _predictive(
 
 def _as_fitted(estimator: Sampled, rows: NDArray[np.float64]) -> Any:
     """Training rows, which are kept without their table, with the names that experts may use."""
+    if hasattr(estimator, "columns_"):
+        return Encoded(rows)
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         return rows

@@ -10,6 +10,7 @@ import numpy as np
 from . import _gpfuse
 from .base import Sampled
 from .classifiers import BHSClassifier, PBHSClassifier, labels
+from .columns import Columns
 from .joint import HetGP, MoGPE, PoGPE
 from .rows import numbered
 from .stacking import BHS, PBHS, FixedRule, OneGP
@@ -38,7 +39,11 @@ def load(path: str | os.PathLike[str]) -> Sampled:
     estimator.model_ = model
     if classes is not None:
         estimator.classes_ = labels(classes)
-    estimator.n_features_in_ = len(model.inputs)
-    if model.inputs != numbered(len(model.inputs)):
-        estimator.feature_names_in_ = np.array(model.inputs, dtype=object)
+    names = model.inputs
+    if model.columns is not None:
+        estimator.columns_ = Columns(model.columns)
+        names = estimator.columns_.names
+    estimator.n_features_in_ = len(names)
+    if names != numbered(len(names)):
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     return estimator

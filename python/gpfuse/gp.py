@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _gpfuse
 from .distribution import Distribution
 from .engine import seed_of, threads_of, to_json
-from .rows import new_rows, training_rows
+from .rows import allows_nan, new_rows, training_rows
 from .scores import Scores
 from .settings import OF_GP, described
 
@@ -35,6 +35,7 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     {settings}
+    {missing}
     random_state : int, RandomState, Generator or None
     threads : int, optional
         All cores if not given. The result does not depend on it.
@@ -55,6 +56,7 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     mean: float | None = None
     starts: int = 20
     steps: int = 200
+    missing: str = "refuse"
     random_state: Any = None
     threads: int | None = None
     n_jobs: int | None = None
@@ -69,6 +71,9 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("gp_", None)
         self.gp_ = _gpfuse.Gp.fit(rows, target, self._settings())
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        return allows_nan(super().__sklearn_tags__(), self.missing)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "gp_")
@@ -142,3 +147,4 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 GP.__doc__ = (GP.__doc__ or "").replace("{settings}", described(OF_GP, OF_GP))
+GP.__doc__ = GP.__doc__.replace("{missing}", described({"missing"}))

@@ -224,7 +224,7 @@ def _axes(ax: Axes | None) -> Axes:
 
 def _along(estimator: Any, X: Any, feature: int | str) -> tuple[_Array, str, NDArray[np.intp]]:
     """One input in rising order, its name, and the order of the rows."""
-    rows = np.asarray(X, dtype=float)
+    rows = np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(f"X: expected 2 dimensions, found {rows.ndim}: use X.reshape(-1, 1)")
     given = getattr(estimator, "feature_names_in_", None)
@@ -235,8 +235,9 @@ def _along(estimator: Any, X: Any, feature: int | str) -> tuple[_Array, str, NDA
         feature = names.index(feature)
     if not 0 <= feature < len(names):
         raise ValueError(f"feature: {feature} is out of range: use 0 to {len(names) - 1}")
-    order = np.argsort(rows[:, feature], kind="stable")
-    return rows[order, feature], names[feature], order
+    along = rows[:, feature].astype(float)
+    order = np.argsort(along, kind="stable")
+    return along[order], names[feature], order
 
 
 def _pale(shade: float) -> tuple[float, ...]:

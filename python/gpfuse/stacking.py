@@ -19,6 +19,7 @@ from .engine import seed_of, threads_of
 from .fused import Fused, refuse_own, seen
 from .given import LogDensities, drawn, from_log_density
 from .insample import warn_in_sample
+from .rows import refuse_drop
 from .scores import LogScores, Score
 from .weighing import Weights
 from .worth import Worth
@@ -73,6 +74,8 @@ class Stacking(Fused, Worth, SampledRegressor):
             it. On an executor an expert with `threads=None` uses one thread.
         """
         self._refuse_ways(groups, self.estimators)
+        if any(given is not None for given in (self.estimators, mean, log_density)):
+            refuse_drop(self.missing, "what experts see or say")
         rows, target = self._training(X, y)
         self._forget()
         if log_density is not None:

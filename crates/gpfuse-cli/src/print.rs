@@ -215,6 +215,11 @@ pub(crate) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// Notes about a table go to standard error.
+pub(crate) fn notes(path: &str, notes: impl IntoIterator<Item = String>) {
+    notes.into_iter().for_each(|words| note(&format!("note: `{path}`: {words}")));
+}
+
 /// Warnings go to standard error.
 pub(crate) fn warn(warnings: impl IntoIterator<Item = String>) {
     warnings.into_iter().for_each(|warning| note(&format!("warning: {warning}")));

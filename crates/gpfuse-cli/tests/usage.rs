@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 use common::{Place, SMALL_FIT};
 
 /// The flags that every fitting command shares, under their headings.
-const SCALED: &str = "scaling no-scale";
+const SCALED: &str = "scaling no-scale missing";
 const MADE: &str = "experts partition along hold-out expert-kernel expert-objective expert-inputs";
 const SHARED: &str = "basis frequencies scheme omega size box functions kernel \
                       sampler metric chains warmup draws max-depth hmc-depth target-accept start \

@@ -13,6 +13,7 @@ mod weights;
 use std::path::Path;
 use std::sync::Arc;
 
+use gpfuse::Columns;
 use gpfuse::fit::{FitSettings, Fitted, KEPT_LOG_LIKELIHOODS, Kept};
 use gpfuse::infer::{Draws, Stat};
 use gpfuse::model::layout::Part;
@@ -212,6 +213,9 @@ fn own_group(fitted: &Fitted) -> serde_json::Result<Group> {
         var("target_shift", &[], Data::F64(vec![scaler.target.shift])),
         var("target_scale", &[], Data::F64(vec![scaler.target.scale])),
     ];
+    if let Some(columns) = fitted.data.columns() {
+        vars.push(text("columns", serde_json::to_string(columns)?));
+    }
     if let Some(chosen) = &fitted.chosen {
         vars.push(text("chosen", serde_json::to_string(chosen)?));
     }
@@ -307,6 +311,14 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
         true => serde_json::from_str(group.text("chosen")?).map_err(|e| json("chosen", e))?,
         false => None,
     };
+    // Only where the inputs are not columns of numbers as they stand.
+    let columns = match has("columns") {
+        true => Some(
+            serde_json::from_str::<Columns>(group.text("columns")?)
+                .map_err(|e| json("columns", e))?,
+        ),
+        false => None,
+    };
     // Only of given experts.
     let worth = match has("worth") {
         true => serde_json::from_str(group.text("worth")?).map_err(|e| json("worth", e))?,
@@ -343,7 +355,7 @@ fn assemble(tree: &Tree) -> Result<Fitted, String> {
     let (experts, rows) = experts::read(tree, &group, model.learned(), inputs.len(), &target)?;
     let given = experts.count().unwrap_or(0);
     let said = experts::read_said(&group, given, rows.len())?.map(Arc::new);
-    let data = Arc::new(rows::read(tree, inputs, &target)?);
+    let data = Arc::new(rows::read(tree, inputs, columns, &target)?);
     if data.len() != rows.len() {
         return Err("its training rows do not fit their numbers".into());
     }

@@ -3,15 +3,12 @@
 use std::path::Path;
 
 pub(crate) use gpfuse::in_one_line;
+use gpfuse::shorten;
+pub(crate) use gpfuse::show;
 
 /// The first line of a message, so that one error stays one line.
 pub(crate) fn first_line(text: &str) -> String {
     in_one_line(text.lines().next().unwrap_or_default().trim())
-}
-
-/// A value or name as it is shown in a message: one line, and not long.
-pub(crate) fn show(text: &str) -> String {
-    shorten(text, 40).chars().flat_map(char::escape_debug).collect()
 }
 
 /// A setting as it is shown where it differs from another: one line, and not long.
@@ -22,13 +19,6 @@ pub(crate) fn setting(text: Option<&str>) -> String {
 /// A path as it is shown in a message: it may come from a file, and a name may hold anything.
 pub(crate) fn show_path(path: &Path) -> String {
     in_one_line(&path.display().to_string())
-}
-
-fn shorten(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! without Python's lock; see `run.rs`.
 
 mod arrays;
+mod columns;
 mod compare;
 mod error;
 mod gp;
@@ -22,6 +23,8 @@ use pyo3::prelude::*;
 mod _gpfuse {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::columns::{apply_columns, learn_columns, names_of_columns};
     #[pymodule_export]
     use super::compare::{compare, contestants};
     #[pymodule_export]

@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::arrays::{
     Matrix, Pair, Vector, matrix, said, said_classes, to_matrix, to_vector, vector,
 };
+use crate::columns::read;
 use crate::predictive::{Predictive, Source};
 use crate::{error, run, tree};
 
@@ -73,7 +74,7 @@ pub(crate) struct Model {
 #[pyfunction]
 #[pyo3(signature = (
     x, y, settings, inputs, target, mean=None, sd=None, log_density=None, proba=None, classes=None,
-    names=None, assignment=None, progress=None
+    names=None, assignment=None, columns=None, progress=None
 ))]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -89,13 +90,18 @@ pub(crate) fn fit(
     classes: Option<Vec<String>>,
     names: Option<Vec<String>>,
     assignment: Option<(Vec<Vec<usize>>, Vec<usize>)>,
+    columns: Option<&str>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<Py<PyAny>>)> {
     // What is wrong with a setting is said before anything is looked at.
     let settings = settle(settings, &inputs)?.settings.check().map_err(error::of)?;
     let ((x, d), y) = (matrix(&x), vector(&y));
+    let columns = columns.map(read).transpose()?;
     let made = || -> gpfuse::Result<Data> {
         let mut data = Data::new(x, d)?.with_target(y)?.named(inputs, target)?;
+        if let Some(columns) = columns {
+            data = data.made_of(columns)?;
+        }
         if let Some((experts, stacking)) = assignment {
             data = data.with_assignment(Assignment::new(experts, stacking)?);
         }
@@ -287,6 +293,13 @@ impl Model {
     #[getter]
     fn inputs(&self) -> Vec<String> {
         self.fitted.inputs().to_vec()
+    }
+
+    /// What the inputs were made of, as JSON, where they are not columns of numbers as they stood.
+    #[getter]
+    fn columns(&self) -> PyResult<Option<String>> {
+        let found = self.fitted.data.columns();
+        found.map(|made| serde_json::to_string(made).map_err(error::of_json)).transpose()
     }
 
     /// The name of the target.

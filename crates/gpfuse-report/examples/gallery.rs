@@ -17,7 +17,7 @@ fn main() -> anyhow::Result<()> {
         _ => bail!("give a model file, a folder and perhaps a table"),
     };
     let fitted = model_file::load(Path::new(model))?;
-    let read = |path| anyhow::Ok(Table::read(Path::new(path), None)?.data_for(&fitted)?);
+    let read = |path| anyhow::Ok(Table::read(Path::new(path), None)?.data_for(&fitted)?.data);
     let data = table.map(read).transpose()?;
     std::fs::create_dir_all(folder)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -14,6 +14,9 @@ pub use predictions::Predictions;
 pub(crate) use predictions::{check_sd, check_value};
 pub use said::{LogDensity, Said};
 
+use std::sync::Arc;
+
+use crate::columns::Columns;
 use crate::experts::Assignment;
 use crate::{Error, Result};
 
@@ -24,6 +27,8 @@ pub struct Data {
     y: Option<Vec<f64>>,
     inputs: Vec<String>,
     target: String,
+    /// What the inputs were made of, where they are not columns of numbers as they stood.
+    columns: Option<Arc<Columns>>,
     experts: Vec<String>,
     predictions: Option<Said>,
     assignment: Option<Assignment>,
@@ -47,6 +52,7 @@ impl Data {
             y: None,
             inputs,
             target: "y".into(),
+            columns: None,
             experts: Vec::new(),
             predictions: None,
             assignment: None,
@@ -94,6 +100,16 @@ impl Data {
             });
         }
         Ok(Data { inputs, target: target.into(), ..self })
+    }
+
+    /// With what the inputs were made of; they get the names that go with it.
+    ///
+    /// # Errors
+    /// If there are more or fewer inputs.
+    pub fn made_of(self, columns: Columns) -> Result<Data> {
+        let target = self.target.clone();
+        let data = self.named(columns.inputs(), target)?;
+        Ok(Data { columns: (!columns.is_plain()).then(|| Arc::new(columns)), ..data })
     }
 
     /// With what experts made elsewhere say about each row. No expert may have been trained on
@@ -163,6 +179,11 @@ impl Data {
         &self.inputs
     }
 
+    /// What the inputs were made of, where that is not columns of numbers as they stood.
+    pub fn columns(&self) -> Option<&Columns> {
+        self.columns.as_deref()
+    }
+
     /// The name of the target.
     pub fn target(&self) -> &str {
         &self.target
@@ -205,6 +226,7 @@ impl Data {
             y: self.y.as_ref().map(|y| rows.iter().map(|r| y[*r]).collect()),
             inputs: self.inputs.clone(),
             target: self.target.clone(),
+            columns: self.columns.clone(),
             experts: self.experts.clone(),
             predictions: self.predictions.as_ref().map(|all| all.pick(rows)),
             assignment: None,

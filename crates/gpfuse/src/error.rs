@@ -71,6 +71,19 @@ pub fn in_one_line(text: &str) -> String {
     out
 }
 
+/// A value or name as it is shown in a message: one line, and not long.
+pub fn show(text: &str) -> String {
+    shorten(text, 40).chars().flat_map(char::escape_debug).collect()
+}
+
+/// The first `longest` characters of a text, and a sign that there are more.
+pub fn shorten(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Refuse a setting below `low` or above `high`.
 pub(crate) fn within(name: &'static str, value: usize, low: usize, high: usize) -> Result<()> {
     if (low..=high).contains(&value) {

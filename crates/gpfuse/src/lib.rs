@@ -40,6 +40,7 @@
 pub mod baseline;
 pub mod basis;
 pub mod calibrate;
+pub mod columns;
 pub mod compare;
 mod data;
 pub mod diagnose;
@@ -66,7 +67,8 @@ pub mod simulate;
 pub mod sweep;
 pub mod trees;
 
+pub use columns::Columns;
 pub use data::{Classes, Data, LogDensity, Predictions, Said};
-pub use error::{Error, Result, in_one_line};
+pub use error::{Error, Result, in_one_line, shorten, show};
 pub use fit::{FitSettings, Fitted, Prediction, fit, fit_with};
 pub use model::Method;

@@ -6,6 +6,7 @@ use gpfuse::Data;
 use gpfuse::Error;
 use gpfuse::basis::frequencies::Scheme;
 use gpfuse::calibrate;
+use gpfuse::columns::Missing;
 use gpfuse::diagnose::Combine;
 use gpfuse::experts::{self, Partition};
 use gpfuse::fit::{BasisChoice, DensityChoice, FitSettings, GateChoice, fit};
@@ -155,6 +156,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
                 scaling: kinds.5,
                 combine: kinds.6,
                 gate: kinds.7,
+                missing: Missing::Refuse,
                 experts: sizes.0,
                 choose_experts: false,
                 classes: false,

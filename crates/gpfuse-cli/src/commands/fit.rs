@@ -11,7 +11,7 @@ use gpfuse_io::checkpoint::Checkpoint;
 use gpfuse_io::model_file;
 use gpfuse_io::table::Table;
 
-use super::training::{Methods, Training, in_table, model_out, settled};
+use super::training::{Methods, Training, in_table, missing, model_out, settled};
 use super::{Outcome, checkpoint, judged};
 use crate::args::FitArgs;
 use crate::print;
@@ -19,14 +19,19 @@ use crate::progress::{Bars, Interrupted, cancelled, during};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     let given = args.options.with_file(args.settings.as_deref())?;
-    let mut training = Training::read(&args.data, (&args.columns).into())?;
+    let mut training = Training::read(&args.data, (&args.columns).into(), missing(&given)?)?;
     training.tell();
-    let settings = settled(given, training.data.inputs(), Methods::One)?;
+    let settings = settled(given, &training.data, Methods::One)?;
     training.tell_with(&settings);
     if let Some(path) = args.assign.as_deref() {
         if !settings.method.fuses() {
             let method = settings.method;
             bail!("setting `assign`: is for bhs, pbhs and rules: `{method}` has no such rows");
+        }
+        if training.left_out() {
+            bail!(
+                "--assign: it numbers the rows of the table, and some are left out: fill in what is missing"
+            );
         }
         let assignment = assignment(path, settings.experts)?;
         training.data = training.data.with_assignment(assignment);

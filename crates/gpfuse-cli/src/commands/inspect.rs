@@ -26,6 +26,7 @@ pub(super) fn run(args: &InspectArgs) -> anyhow::Result<Outcome> {
     if args.json {
         print::json(&serde_json::json!({
             "inputs": fitted.inputs(),
+            "columns": fitted.data.columns(),
             "target": fitted.target(),
             "settings": fitted.settings,
             "scaler": fitted.scaler,
@@ -65,6 +66,7 @@ fn describe(fitted: &Fitted, weights: Option<&Effects>) -> anyhow::Result<Vec<St
         fitted.target(),
         fitted.inputs().iter().map(|i| format!("`{i}`")).collect::<Vec<_>>().join(", ")
     )];
+    out.extend(fitted.columns().words());
     if !settings.method.is_sampled() {
         out.extend([format!("seed {}; nothing was sampled", settings.sampler.seed), String::new()]);
         out.extend(experts(fitted));

@@ -22,7 +22,7 @@ use gpfuse::settings::Style;
 use gpfuse::{Data, Fitted};
 use gpfuse_io::atomic::AtomicFile;
 use gpfuse_io::model_file;
-use gpfuse_io::table::{Table, Texts, model_columns};
+use gpfuse_io::table::{Made, Table, Texts, model_columns};
 
 use crate::args::Command;
 use crate::progress::during;
@@ -68,7 +68,7 @@ fn judged(fitted: &Fitted, strict: bool) -> Outcome {
 struct Query {
     fitted: Fitted,
     data: Data,
-    /// Columns to carry over.
+    /// Columns to carry over: those asked for, then the inputs where they are not all numbers as they stand.
     kept: Texts,
 }
 
@@ -87,16 +87,20 @@ impl Query {
     ) -> anyhow::Result<Query> {
         let (fitted, table, kept) = during("reading", || -> anyhow::Result<_> {
             let fitted = model_file::load(model)?;
-            let wanted = model_columns(&fitted, with_target);
-            let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-            let (table, kept) = Table::read_keeping(data, Some(&wanted), keep)?;
+            let mut wanted = model_columns(&fitted, with_target);
+            wanted.keep = keep.iter().map(|name| (*name).to_owned()).collect();
+            // What is not a column of numbers stands in a table of predictions as it was.
+            if !fitted.columns().is_plain() {
+                wanted.keep.extend(wanted.cells.clone());
+            }
+            let (table, kept) = Table::read_wanted(data, &wanted)?;
             Ok((fitted, table, kept))
         })?;
-        let data = table.data_for(&fitted)?;
-        if let Some(warning) = fitted.warn_outside(&data) {
-            let words = warning.render(Style::CommandLine);
-            crate::print::warn([format!("`{}`: {words}", table.path)]);
-        }
+        let Made { data, notes, warnings } = table.data_for(&fitted)?;
+        crate::print::notes(&table.path, notes);
+        let outside = fitted.warn_outside(&data).map(|warning| warning.render(Style::CommandLine));
+        let warnings = warnings.into_iter().chain(outside);
+        crate::print::warn(warnings.map(|words| format!("`{}`: {words}", table.path)));
         Ok(Query { fitted, data, kept })
     }
 }

@@ -64,11 +64,8 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
         _ => fitted.expert_names().iter().map(|k| format!("expert_{k}")).collect(),
     };
     let names = column_names(args, fitted, &labels);
-    for name in &mut kept.names {
-        if names.contains(name) {
-            *name = format!("kept_{name}");
-        }
-    }
+    let plain = fitted.columns().is_plain();
+    rename_kept(&mut kept.names, keep.len(), &names);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut sink = TableSink::create(args.out.as_deref(), kept, &names)?;
     let mut line = Vec::with_capacity(names.len());
@@ -84,7 +81,7 @@ pub(super) fn run(args: &PredictArgs) -> anyhow::Result<Outcome> {
         };
         for ((i, row), predicted) in chunk.rows().enumerate().zip(summaries) {
             line.clear();
-            line.extend_from_slice(data.row(row));
+            line.extend_from_slice(if plain { data.row(row) } else { &[] });
             line.extend(predicted);
             experts.get(i).into_iter().flatten().for_each(|e| line.extend(expert(e)));
             sink.row(&line)?;
@@ -118,7 +115,21 @@ fn column_names(args: &PredictArgs, fitted: &Fitted, experts: &[String]) -> Vec<
         true => format!("input_{name}"),
         false => name.clone(),
     };
-    fitted.inputs().iter().map(input).chain(names.iter().cloned()).collect()
+    // Inputs that are not columns as they stand are among those kept.
+    let inputs = if fitted.columns().is_plain() { fitted.inputs() } else { &[] };
+    inputs.iter().map(input).chain(names.iter().cloned()).collect()
+}
+
+/// Other names for kept columns, of which the first `asked` were asked for and the rest are inputs, where theirs are
+/// taken.
+fn rename_kept(kept: &mut [String], asked: usize, names: &[String]) {
+    let (asked, inputs) = kept.split_at_mut(asked);
+    for name in inputs.iter_mut().filter(|name| names.contains(name)) {
+        *name = format!("input_{name}");
+    }
+    for name in asked.iter_mut().filter(|name| names.contains(name) || inputs.contains(name)) {
+        *name = format!("kept_{name}");
+    }
 }
 
 /// The predicted columns of a row.

@@ -110,7 +110,7 @@ fn tested(
         bail!("`{}`: has no column `{name}`, which marks test rows: add it", path.display());
     };
     let marked: Vec<bool> = marks.iter().map(|mark| *mark == 1.0).collect();
-    calibration(fitted, &table.data_for(fitted)?, &marked, threads)
+    calibration(fitted, &table.data_for(fitted)?.data, &marked, threads)
 }
 
 fn of_model(args: &ReportArgs, threads: usize) -> anyhow::Result<Made> {

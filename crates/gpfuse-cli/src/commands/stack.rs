@@ -5,7 +5,7 @@ use gpfuse::Method;
 
 use super::Outcome;
 use super::fit::fit_and_save;
-use super::training::{Methods, Training, settled};
+use super::training::{Methods, Training, missing, settled};
 use crate::args::{FitArgs, MAKE_EXPERTS};
 
 pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
@@ -16,7 +16,7 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     }
     let mut given = args.options.with_file(args.settings.as_deref())?;
     MAKE_EXPERTS.iter().for_each(|name| drop(given.remove(name)));
-    let training = Training::with_experts(&args.data, (&args.columns).into())?;
+    let training = Training::with_experts(&args.data, (&args.columns).into(), missing(&given)?)?;
     if given.get("method").is_none() {
         // A product has to know more than log densities.
         let normal = training.data.predictions().is_none_or(|said| said.normal().is_some());
@@ -24,6 +24,6 @@ pub(super) fn run(args: &FitArgs) -> anyhow::Result<Outcome> {
     }
     training.tell();
     given.set("experts", training.data.experts().len());
-    let settings = settled(given, training.data.inputs(), Methods::One)?;
+    let settings = settled(given, &training.data, Methods::One)?;
     fit_and_save(args, &training, &settings)
 }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use gpfuse::Data;
+use gpfuse::columns::{Columns as MadeOf, Missing, Purpose};
 use gpfuse::fit::{CheckedFit, FitSettings};
 use gpfuse::settings::{Given, Message, Settled, Style};
-use gpfuse_io::table::{ExpertColumns, ExpertKind, Table, TableError, data_columns};
+use gpfuse_io::table::{ExpertColumns, ExpertKind, Made, Table, TableError, data_columns};
 use serde_json::Value;
 
 use crate::args::ColumnArgs;
@@ -16,6 +17,9 @@ use crate::print;
 pub(super) struct Training {
     pub(super) data: Data,
     pub(super) path: String,
+    /// How its columns became inputs.
+    notes: Vec<String>,
+    warnings: Vec<String>,
 }
 
 /// Which columns of a table are used.
@@ -35,27 +39,56 @@ impl<'a> From<&'a ColumnArgs> for Columns<'a> {
 
 impl Training {
     /// The inputs asked for, or all columns but the target, and the target.
-    pub(super) fn read(path: &Path, columns: Columns<'_>) -> anyhow::Result<Training> {
+    pub(super) fn read(
+        path: &Path,
+        columns: Columns<'_>,
+        missing: Missing,
+    ) -> anyhow::Result<Training> {
         let Columns { target, inputs: Some(inputs), .. } = columns else {
-            return Training::with(path, columns, |_| Ok(ExpertColumns::default()));
+            return Training::with(path, columns, missing, |_| Ok(ExpertColumns::default()));
         };
         columns.check()?;
         // Who names all columns may have numbers for names.
         let none = ExpertColumns::default();
-        let wanted = data_columns(inputs, Some(target), &none);
-        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        let table = Table::read(path, Some(&wanted))?;
-        Ok(Training { data: table.data(inputs, target, &none)?, path: table.path })
+        let (table, _) = Table::read_wanted(path, &data_columns(inputs, Some(target), &none))?;
+        let made_of = table.learn(inputs, missing)?;
+        Training::of(table, &made_of, Purpose::Fit, target, &none)
+    }
+
+    /// Rows with the inputs of others.
+    pub(super) fn like(path: &Path, other: &Data) -> anyhow::Result<Training> {
+        let made_of = other.columns().cloned();
+        let made_of = made_of.unwrap_or_else(|| MadeOf::plain(other.inputs()));
+        let (target, none) = (other.target(), ExpertColumns::default());
+        let wanted = data_columns(&made_of.names(), Some(target), &none);
+        let (table, _) = Table::read_wanted(path, &wanted)?;
+        Training::of(table, &made_of, Purpose::Ask, target, &none)
+    }
+
+    fn of(
+        table: Table,
+        made_of: &MadeOf,
+        purpose: Purpose,
+        target: &str,
+        said: &ExpertColumns,
+    ) -> anyhow::Result<Training> {
+        let Made { data, notes, warnings } = table.data(made_of, purpose, target, said)?;
+        Ok(Training { data, path: table.path, notes, warnings })
     }
 
     /// The same with what experts made elsewhere say, in columns `mean_NAME` and `sd_NAME`, or `lpd_NAME`.
-    pub(super) fn with_experts(path: &Path, columns: Columns<'_>) -> anyhow::Result<Training> {
-        Training::with(path, columns, |header| expert_columns(path, header, columns))
+    pub(super) fn with_experts(
+        path: &Path,
+        columns: Columns<'_>,
+        missing: Missing,
+    ) -> anyhow::Result<Training> {
+        Training::with(path, columns, missing, |header| expert_columns(path, header, columns))
     }
 
     fn with(
         path: &Path,
         columns: Columns<'_>,
+        missing: Missing,
         experts: impl FnOnce(&[String]) -> anyhow::Result<ExpertColumns>,
     ) -> anyhow::Result<Training> {
         columns.check()?;
@@ -63,7 +96,7 @@ impl Training {
         let (mut inputs, mut said) = (Vec::new(), ExpertColumns::default());
         let table = Table::choose(path, |header| {
             said = experts(header)?;
-            let other = data_columns(&[], Some(target), &said);
+            let other = data_columns(&[], Some(target), &said).numbers.unwrap_or_default();
             inputs = columns.inputs(path, header, &other)?;
             if inputs.is_empty() {
                 bail!(
@@ -73,13 +106,25 @@ impl Training {
             }
             anyhow::Ok(data_columns(&inputs, Some(target), &said))
         })?;
-        let data = table.data(&inputs, target, &said)?;
-        Ok(Training { data, path: table.path })
+        let made_of = table.learn(&inputs, missing)?;
+        Training::of(table, &made_of, Purpose::Fit, target, &said)
+    }
+
+    /// Whether rows of the table are left out.
+    pub(super) fn left_out(&self) -> bool {
+        (0..self.data.len()).any(|row| self.data.number(row) != row)
     }
 
     /// Say what somebody should know about the rows before they are fitted.
     pub(super) fn tell(&self) {
+        self.tell_columns();
         self.tell_all(&self.data.notes());
+    }
+
+    /// Say how the columns of a table became inputs.
+    pub(super) fn tell_columns(&self) {
+        print::notes(&self.path, self.notes.clone());
+        print::warn(self.warnings.iter().map(|words| format!("`{}`: {words}", self.path)));
     }
 
     /// The same about these rows and a method.
@@ -88,8 +133,7 @@ impl Training {
     }
 
     fn tell_all(&self, notes: &[Message]) {
-        let notes = print::rendered(notes);
-        notes.iter().for_each(|note| print::note(&format!("note: `{}`: {note}", self.path)));
+        print::notes(&self.path, print::rendered(notes));
     }
 }
 
@@ -167,9 +211,10 @@ pub(super) enum Methods {
 /// another of several methods.
 pub(super) fn settled(
     mut given: Given,
-    inputs: &[String],
+    data: &Data,
     methods: Methods,
 ) -> anyhow::Result<CheckedFit> {
+    let inputs = data.inputs();
     if let Some(path) = given.get("omega").and_then(Value::as_str).map(PathBuf::from) {
         given.set("omega", omega(&path, inputs.len())?);
     }
@@ -178,6 +223,12 @@ pub(super) fn settled(
     let unused = unused.iter().filter(|u| methods == Methods::One || u.on_basis());
     print::warn(unused.map(|unused| unused.render(Style::CommandLine)));
     Ok(settings)
+}
+
+/// What is to happen to rows that lack the value of an input.
+pub(super) fn missing(given: &Given) -> anyhow::Result<Missing> {
+    let word = given.get("missing").cloned();
+    Ok(word.map(serde_json::from_value).transpose()?.unwrap_or_default())
 }
 
 /// Base frequencies from a file, row-major: a column for each input.

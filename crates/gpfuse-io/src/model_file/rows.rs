@@ -1,7 +1,7 @@
 //! The training rows in a model file, in the user's units: the target in `observed_data` and the
 //! inputs in `constant_data`, where ArviZ looks for them.
 
-use gpfuse::Data as Rows;
+use gpfuse::{Columns, Data as Rows};
 
 use super::{Reader, group, index, var, variable};
 use crate::nc::{Data, Group, Tree};
@@ -22,12 +22,21 @@ pub(super) fn write(rows: &Rows) -> [Group; 2] {
     ]
 }
 
-/// The rows by the names of their inputs and target.
-pub(super) fn read(tree: &Tree, inputs: Vec<String>, target: &str) -> Result<Rows, String> {
+/// The rows by the names of their inputs and target, and what the inputs were made of.
+pub(super) fn read(
+    tree: &Tree,
+    inputs: Vec<String>,
+    columns: Option<Columns>,
+    target: &str,
+) -> Result<Rows, String> {
     let y = Reader::of(tree, "observed_data")?.numbers(&variable(target))?.to_vec();
     let x = Reader::of(tree, "constant_data")?.numbers("x")?.to_vec();
-    let rows =
-        Rows::new(x, inputs.len()).and_then(|rows| rows.with_target(y)?.named(inputs, target));
+    let columns = columns.unwrap_or_else(|| Columns::plain(&inputs));
+    if columns.inputs() != inputs {
+        return Err("its columns do not fit its inputs".into());
+    }
+    let rows = Rows::new(x, inputs.len())
+        .and_then(|rows| rows.with_target(y)?.named(inputs, target)?.made_of(columns));
     rows.map_err(|e| format!("its training rows: {e}"))
 }
 

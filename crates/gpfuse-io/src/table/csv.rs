@@ -3,11 +3,12 @@
 use std::io::{ErrorKind, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
+use gpfuse::columns::Cells;
 
 use super::error::{Place, TableError};
 use super::lines::Lines;
 use super::select::select;
-use super::{Table, Texts};
+use super::{RowLines, Table, Texts, Wanted};
 use crate::words::show;
 
 /// How a text table is to be read.
@@ -25,26 +26,24 @@ impl Text<'_> {
     pub(super) fn read(
         &self,
         input: &mut dyn Read,
-        wanted: Option<&[&str]>,
-        keep: &[&str],
+        wanted: &Wanted,
     ) -> Result<(Table, Texts), TableError> {
         let mut rows = Rows::new(self, input);
         let header = self.names(&mut rows)?;
-        self.cells(rows, &header, wanted, keep)
+        self.cells(rows, &header, wanted)
     }
 
     /// Reads the columns that are chosen when the names of all are known.
     pub(super) fn choosing<E: From<TableError>>(
         &self,
         input: &mut dyn Read,
-        choose: impl FnOnce(&[String]) -> Result<Vec<String>, E>,
+        choose: impl FnOnce(&[String]) -> Result<Wanted, E>,
     ) -> Result<Table, E> {
         let mut rows = Rows::new(self, input);
         let header = self.names(&mut rows)?;
         self.choose(&header, Some(&[]))?;
         let wanted = choose(&header)?;
-        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        Ok(self.cells(rows, &header, Some(&wanted), &[])?.0)
+        Ok(self.cells(rows, &header, &wanted)?.0)
     }
 
     /// Reads the wanted columns of the rows below the header, and those to keep.
@@ -52,12 +51,15 @@ impl Text<'_> {
         &self,
         mut rows: Rows<'_>,
         header: &[String],
-        wanted: Option<&[&str]>,
-        keep: &[&str],
+        wanted: &Wanted,
     ) -> Result<(Table, Texts), TableError> {
-        let at = self.choose(header, wanted)?;
-        let kept = select(self.path, header, Some(keep))?;
+        let mut at = self.choose(header, wanted.names().as_deref())?;
+        let free = at.split_off(at.len() - wanted.cells.len());
+        let keep: Vec<&str> = wanted.keep.iter().map(String::as_str).collect();
+        let kept = select(self.path, header, Some(&keep))?;
         let mut columns = vec![Vec::new(); at.len()];
+        let mut cells = vec![Cells::default(); free.len()];
+        let mut lines = RowLines::default();
         let mut texts = vec![Vec::new(); kept.len()];
         let mut row = 0;
         while rows.next()? {
@@ -72,6 +74,10 @@ impl Text<'_> {
             if rows.record.len() != header.len() {
                 return Err(self.length(row, &rows, header.len()));
             }
+            lines.note(row, rows.line);
+            for (cells, &i) in cells.iter_mut().zip(&free) {
+                cells.push(self.text(row, rows.line, &header[i], &rows.record[i])?);
+            }
             for (column, &i) in columns.iter_mut().zip(&at) {
                 column.push(self.number(row, rows.line, &header[i], &rows.record[i])?);
             }
@@ -83,9 +89,11 @@ impl Text<'_> {
         if row == 0 {
             return Err(TableError::HeaderOnly { path });
         }
-        let names = |at: &[usize]| at.iter().map(|&i| header[i].clone()).collect();
+        let names = |at: &[usize]| at.iter().map(|&i| header[i].clone()).collect::<Vec<_>>();
         let texts = Texts { names: names(&kept), columns: texts };
-        Ok((Table { path, names: names(&at), columns, rows: row }, texts))
+        let cells = names(&free).into_iter().zip(cells).collect();
+        let lines = Some(lines);
+        Ok((Table { path, names: names(&at), columns, cells, lines, rows: row }, texts))
     }
 
     /// Reads the names only.

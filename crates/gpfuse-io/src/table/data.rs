@@ -1,11 +1,16 @@
 //! Columns of a table as the rows that the library takes.
 
+use std::borrow::Cow;
+
+use gpfuse::columns::{Cells, Columns, Fault, Inputs, Missing, Purpose};
 use gpfuse::fit::Experts;
+use gpfuse::settings::Style;
 use gpfuse::{Data, Fitted, LogDensity, Predictions, Said};
 
-use super::Table;
 use super::error::{Place, TableError};
 use super::select::select;
+use super::{Table, Wanted};
+use crate::words::show;
 
 /// Experts made elsewhere that a table has columns for.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -58,36 +63,66 @@ impl ExpertColumns {
 }
 
 /// The columns that [`Table::data`] looks for.
-pub fn data_columns(
-    inputs: &[String],
-    target: Option<&str>,
-    experts: &ExpertColumns,
-) -> Vec<String> {
-    let target = target.map(String::from);
-    inputs.iter().cloned().chain(target).chain(experts.columns()).collect()
+pub fn data_columns(inputs: &[String], target: Option<&str>, experts: &ExpertColumns) -> Wanted {
+    let numbers = target.map(String::from).into_iter().chain(experts.columns()).collect();
+    Wanted { numbers: Some(numbers), cells: inputs.to_vec(), keep: Vec::new() }
 }
 
 /// The columns that predictions of a model need, `with_target` also those that scores need: the target, or the log
 /// densities of experts that say no more.
-pub fn model_columns(fitted: &Fitted, with_target: bool) -> Vec<String> {
+pub fn model_columns(fitted: &Fitted, with_target: bool) -> Wanted {
     let target = (with_target && !fitted.says_outcomes()).then(|| fitted.target());
-    data_columns(fitted.inputs(), target, &ExpertColumns::of(fitted, with_target))
+    data_columns(&fitted.columns().names(), target, &ExpertColumns::of(fitted, with_target))
+}
+
+/// Rows of a table, and what there is to say about how they were made.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// The rows.
+    pub data: Data,
+    /// What was done.
+    pub notes: Vec<String>,
+    /// What makes predictions doubtful.
+    pub warnings: Vec<String>,
 }
 
 impl Table {
+    /// What is to become of the columns of inputs.
+    pub fn learn(&self, inputs: &[String], missing: Missing) -> Result<Columns, TableError> {
+        Columns::learn(inputs, &self.inputs(inputs)?, missing).map_err(|fault| self.fault(fault))
+    }
+
     /// The columns of inputs, of the target where there is one, and of each expert, as rows of the library.
     pub fn data(
         &self,
-        inputs: &[String],
+        columns: &Columns,
+        purpose: Purpose,
+        target: &str,
+        experts: &ExpertColumns,
+    ) -> Result<Made, TableError> {
+        let found = columns.apply(&self.inputs(&columns.names())?, purpose);
+        let Inputs { x, dropped, notes, warnings } = found.map_err(|fault| self.fault(fault))?;
+        let mut data = self.with_outcomes(x, columns, target, experts)?;
+        if !dropped.is_empty() {
+            let kept = |row: &usize| dropped.binary_search(row).is_err();
+            let kept: Vec<usize> = (0..data.len()).filter(kept).collect();
+            data = data.pick(&kept).map_err(|e| self.problem(e))?;
+        }
+        Ok(Made { data, notes, warnings })
+    }
+
+    /// The inputs `x` with the target where there is one, and each expert.
+    fn with_outcomes(
+        &self,
+        x: Vec<f64>,
+        columns: &Columns,
         target: &str,
         experts: &ExpertColumns,
     ) -> Result<Data, TableError> {
-        let problem = |e: gpfuse::Error| match e {
-            gpfuse::Error::Data(problem) => TableError::Data { path: self.path.clone(), problem },
-            other => TableError::Data { path: self.path.clone(), problem: other.to_string() },
-        };
-        let mut data = Data::from_columns(&self.named(inputs)?)
-            .and_then(|data| data.named(inputs.to_vec(), target))
+        let problem = |e| self.problem(e);
+        let inputs = columns.inputs();
+        let mut data = Data::new(x, inputs.len())
+            .and_then(|data| data.named(inputs, target)?.made_of(columns.clone()))
             .map_err(problem)?;
         if let Some(y) = self.column(target) {
             data = data.with_target(y.to_vec()).map_err(problem)?;
@@ -103,6 +138,45 @@ impl Table {
             }
         };
         said.and_then(|said| data.with_experts(experts.names.clone(), said)).map_err(problem)
+    }
+
+    fn problem(&self, error: gpfuse::Error) -> TableError {
+        let problem = match error {
+            gpfuse::Error::Data(problem) => problem,
+            other => other.to_string(),
+        };
+        TableError::Data { path: self.path.clone(), problem }
+    }
+
+    /// Why columns cannot be inputs, with the line where it is known.
+    fn fault(&self, fault: Fault) -> TableError {
+        match fault {
+            Fault::Cell { row, column, value } => {
+                let line = self.lines.as_ref().and_then(|lines| lines.of(row));
+                let place = Place { path: self.path.clone(), row, line, column: show(&column) };
+                let (infinite, value) = (value.parse::<f64>().is_ok(), show(&value));
+                match infinite {
+                    true => TableError::NonFinite { place, value },
+                    false => TableError::Text { place, value },
+                }
+            }
+            other => {
+                let (path, problem) = (self.path.clone(), other.render(Style::CommandLine));
+                TableError::Data { path, problem }
+            }
+        }
+    }
+
+    /// Columns that may hold words, or nothing; those that were read as numbers are such, too.
+    fn inputs(&self, names: &[String]) -> Result<Vec<Cow<'_, Cells>>, TableError> {
+        let one = |name: &String| match self.cells.get(name) {
+            Some(cells) => Ok(Cow::Borrowed(cells)),
+            None => {
+                let numbers = self.named(std::slice::from_ref(name))?[0].to_vec();
+                Ok(Cow::Owned(Cells::numbers(numbers)))
+            }
+        };
+        names.iter().map(one).collect()
     }
 
     /// What experts say by their means and standard deviations.
@@ -123,14 +197,14 @@ impl Table {
 
     /// The rows that a model can predict at, with their target and the log densities of experts where these were
     /// read.
-    pub fn data_for(&self, fitted: &Fitted) -> Result<Data, TableError> {
+    pub fn data_for(&self, fitted: &Fitted) -> Result<Made, TableError> {
         let mut experts = ExpertColumns::of(fitted, true);
         if experts.kind == Kind::LogDensity
             && !experts.columns().iter().any(|name| self.names.contains(name))
         {
             experts = ExpertColumns::default();
         }
-        self.data(fitted.inputs(), fitted.target(), &experts)
+        self.data(&fitted.columns(), Purpose::Ask, fitted.target(), &experts)
     }
 
     /// Columns by their names.

@@ -18,13 +18,15 @@ mod sink;
 mod tests;
 mod write;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+use gpfuse::columns::Cells;
 
-pub use self::data::{ExpertColumns, Kind as ExpertKind, data_columns, model_columns};
+pub use self::data::{ExpertColumns, Kind as ExpertKind, Made, data_columns, model_columns};
 pub use self::error::TableError;
 pub use self::sink::{TableSink, write_table};
 pub use self::write::CsvSink;
@@ -34,7 +36,32 @@ use crate::words::{first_line, show_path};
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const PARQUET: [u8; 4] = *b"PAR1";
 
-/// A table of finite numbers.
+/// Which columns of a file are read, and as what.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Wanted {
+    /// Columns of numbers; without them, all are.
+    pub numbers: Option<Vec<String>>,
+    /// Columns that may hold words, or nothing.
+    pub cells: Vec<String>,
+    /// Columns to keep as they stand.
+    pub keep: Vec<String>,
+}
+
+impl Wanted {
+    /// Columns of numbers, or all, and columns to keep.
+    pub fn numbers(numbers: Option<&[&str]>, keep: &[&str]) -> Wanted {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Wanted { numbers: numbers.map(owned), cells: Vec::new(), keep: owned(keep) }
+    }
+
+    /// The names of what is not only kept, numbers first.
+    fn names(&self) -> Option<Vec<&str>> {
+        let numbers = self.numbers.as_ref()?;
+        Some(numbers.iter().chain(&self.cells).map(String::as_str).collect())
+    }
+}
+
+/// A table of finite numbers, beside columns that may hold anything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The file as it is called in messages.
@@ -43,6 +70,10 @@ pub struct Table {
     pub names: Vec<String>,
     /// One vector of [`Table::rows`] numbers per name.
     pub columns: Vec<Vec<f64>>,
+    /// Columns that may hold words, or nothing, by their names.
+    pub cells: BTreeMap<String, Cells>,
+    /// Where the rows of a text begin.
+    lines: Option<RowLines>,
     /// The number of rows, at least one.
     pub rows: usize,
 }
@@ -62,21 +93,17 @@ impl Table {
     /// `-` is standard input. A name ending in `.parquet` must be Parquet and one in `.tsv` is
     /// separated by tabs; gzip is recognised by its first bytes.
     pub fn read(path: &Path, wanted: Option<&[&str]>) -> Result<Self, TableError> {
-        Ok(Self::read_keeping(path, wanted, &[])?.0)
+        Ok(Self::read_wanted(path, &Wanted::numbers(wanted, &[]))?.0)
     }
 
-    /// The same, with the columns `keep` as they stand.
-    pub fn read_keeping(
-        path: &Path,
-        wanted: Option<&[&str]>,
-        keep: &[&str],
-    ) -> Result<(Self, Texts), TableError> {
+    /// Reads columns of several kinds, and those to keep.
+    pub fn read_wanted(path: &Path, wanted: &Wanted) -> Result<(Self, Texts), TableError> {
         let source = Source::open(path)?;
         match source.kind {
             Kind::Text { mut input, gzip, separator } => {
-                csv::Text { path: &source.path, gzip, separator }.read(&mut input, wanted, keep)
+                csv::Text { path: &source.path, gzip, separator }.read(&mut input, wanted)
             }
-            Kind::Parquet(file) => parquet::read(&source.path, file, wanted, keep),
+            Kind::Parquet(file) => parquet::read(&source.path, file, wanted),
         }
     }
 
@@ -84,7 +111,7 @@ impl Table {
     /// so that a pipe will do.
     pub fn choose<E: From<TableError>>(
         path: &Path,
-        choose: impl FnOnce(&[String]) -> Result<Vec<String>, E>,
+        choose: impl FnOnce(&[String]) -> Result<Wanted, E>,
     ) -> Result<Self, E> {
         let source = Source::open(path)?;
         match source.kind {
@@ -94,8 +121,7 @@ impl Table {
             Kind::Parquet(file) => {
                 let again = file.try_clone().map_err(|cause| failure(&source.path, &cause))?;
                 let wanted = choose(&parquet::header(&source.path, again)?)?;
-                let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-                Ok(parquet::read(&source.path, file, Some(&wanted), &[])?.0)
+                Ok(parquet::read(&source.path, file, &wanted)?.0)
             }
         }
     }
@@ -176,6 +202,24 @@ impl Source {
         };
         let separator = if stem.ends_with(".tsv") { b'\t' } else { b',' };
         Ok(Self { path: label, kind: Kind::Text { input, gzip, separator } })
+    }
+}
+
+/// On which line of a text each row begins: a new start where that is not the line after the row before.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct RowLines(Vec<(usize, u64)>);
+
+impl RowLines {
+    /// Note the line of row `row`, counted from 1.
+    fn note(&mut self, row: usize, line: u64) {
+        if self.of(row) != Some(line) {
+            self.0.push((row, line));
+        }
+    }
+
+    fn of(&self, row: usize) -> Option<u64> {
+        let (start, line) = self.0[..self.0.partition_point(|(start, _)| *start <= row)].last()?;
+        Some(line + (row - start) as u64)
     }
 }
 

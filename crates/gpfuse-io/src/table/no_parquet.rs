@@ -4,16 +4,11 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::{Table, TableError, Texts};
+use super::{Table, TableError, Texts, Wanted};
 use crate::atomic::WriteError;
 
 /// Refuses with the cure.
-pub(super) fn read(
-    path: &str,
-    _: File,
-    _: Option<&[&str]>,
-    _: &[&str],
-) -> Result<(Table, Texts), TableError> {
+pub(super) fn read(path: &str, _: File, _: &Wanted) -> Result<(Table, Texts), TableError> {
     Err(TableError::NoParquet { path: path.to_owned() })
 }
 

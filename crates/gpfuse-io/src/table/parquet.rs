@@ -1,8 +1,10 @@
 //! Reads the columns of a Parquet file in batches.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
+use gpfuse::columns::Cells;
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
@@ -16,22 +18,17 @@ use super::error::{Place, TableError};
 use super::name::name;
 pub(super) use super::parquet_sink::ParquetSink;
 use super::select::select;
-use super::{Table, Texts};
+use super::{Table, Texts, Wanted};
 use crate::guard::guarded;
 use crate::words::{first_line, show};
 
 const BATCH: usize = 8192;
 
 /// Reads the wanted columns, and those to keep.
-pub(super) fn read(
-    path: &str,
-    file: File,
-    wanted: Option<&[&str]>,
-    keep: &[&str],
-) -> Result<(Table, Texts), TableError> {
+pub(super) fn read(path: &str, file: File, wanted: &Wanted) -> Result<(Table, Texts), TableError> {
     let read = || {
         let source = Source::open(path, file)?;
-        Ok((source.read(wanted)?, source.texts(keep)?))
+        Ok((source.read(wanted)?, source.texts(&wanted.keep)?))
     };
     guarded(read).unwrap_or_else(|cause| damaged(path, &cause))
 }
@@ -64,8 +61,9 @@ impl<'a> Source<'a> {
         Ok(Self { path, reader, header, kinds })
     }
 
-    fn read(&self, wanted: Option<&[&str]>) -> Result<Table, TableError> {
-        let at = select(self.path, &self.header, wanted)?;
+    fn read(&self, wanted: &Wanted) -> Result<Table, TableError> {
+        let mut at = select(self.path, &self.header, wanted.names().as_deref())?;
+        let free = at.split_off(at.len() - wanted.cells.len());
         let mut groups = self.reader.metadata().row_groups().iter();
         let add = |sum: usize, group: &RowGroupMetaData| {
             sum.checked_add(usize::try_from(group.num_rows()).ok()?)
@@ -75,19 +73,24 @@ impl<'a> Source<'a> {
         };
         let mut columns = Vec::with_capacity(at.len());
         for &i in &at {
-            columns.push(self.column(i)?);
+            columns.push(self.column(i, Gaps::Refused)?);
         }
         if rows == 0 {
             return Err(TableError::HeaderOnly { path: self.path.to_owned() });
         }
+        let mut cells = BTreeMap::new();
+        for &i in &free {
+            cells.insert(self.header[i].clone(), self.cells(i)?);
+        }
         let names = at.iter().map(|&i| self.header[i].clone()).collect();
-        Ok(Table { path: self.path.to_owned(), names, columns, rows })
+        Ok(Table { path: self.path.to_owned(), names, columns, cells, lines: None, rows })
     }
 
     /// Columns as they stand, each value as text and none as nothing.
-    fn texts(&self, keep: &[&str]) -> Result<Texts, TableError> {
-        let mut texts = Texts::default();
-        for i in select(self.path, &self.header, Some(keep))? {
+    fn texts(&self, keep: &[String]) -> Result<Texts, TableError> {
+        let (mut texts, keep) =
+            (Texts::default(), keep.iter().map(String::as_str).collect::<Vec<_>>());
+        for i in select(self.path, &self.header, Some(&keep))? {
             texts.names.push(self.header[i].clone());
             texts.columns.push(self.text(i)?);
         }
@@ -122,7 +125,17 @@ impl<'a> Source<'a> {
         TableError::ParquetDamaged { path: self.path.to_owned(), cause }
     }
 
-    fn column(&self, at: usize) -> Result<Vec<f64>, TableError> {
+    /// A column that may hold words, or nothing.
+    fn cells(&self, at: usize) -> Result<Cells, TableError> {
+        if !["text", "true/false values"].contains(&describe(&self.kinds[at]).as_str()) {
+            return Ok(Cells::numbers(self.column(at, Gaps::Kept)?));
+        }
+        let mut cells = Cells::default();
+        self.text(at)?.iter().for_each(|text| cells.push(text));
+        Ok(cells)
+    }
+
+    fn column(&self, at: usize, gaps: Gaps) -> Result<Vec<f64>, TableError> {
         let kind = &self.kinds[at];
         let Some(number) = Number::of(kind) else {
             return Err(TableError::NotNumeric {
@@ -131,7 +144,7 @@ impl<'a> Source<'a> {
                 kind: describe(kind),
             });
         };
-        let mut sink = Sink { source: self, at, values: Vec::new(), end: 0 };
+        let mut sink = Sink { source: self, at, gaps, values: Vec::new(), end: 0 };
         for group in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(group).map_err(|e| self.damaged(&e))?;
             sink.end += usize::try_from(group.metadata().num_rows()).unwrap_or(0);
@@ -147,10 +160,19 @@ impl<'a> Source<'a> {
     }
 }
 
+/// What happens where a column of numbers has none.
+#[derive(Clone, Copy, PartialEq)]
+enum Gaps {
+    Refused,
+    /// NaN stands there.
+    Kept,
+}
+
 /// The values of one column as they come in.
 struct Sink<'a> {
     source: &'a Source<'a>,
     at: usize,
+    gaps: Gaps,
     values: Vec<f64>,
     /// The length the file declares up to the present row group. Nothing is allocated by it.
     end: usize,
@@ -171,17 +193,22 @@ impl Sink<'_> {
             let (rows, ..) = pages
                 .read_records(BATCH, Some(&mut levels), None, &mut batch)
                 .map_err(|error| self.source.damaged(&error))?;
-            let full = if required { rows } else { levels.iter().take_while(|&&l| l > 0).count() };
-            for value in batch.drain(..).take(full) {
-                let value = convert(value);
-                if !value.is_finite() {
-                    let (place, value) = (self.place(), value.to_string());
-                    return Err(TableError::NonFinite { place, value });
+            let mut values = batch.drain(..);
+            for row in 0..rows {
+                let held = required || levels.get(row).is_some_and(|level| *level > 0);
+                let value = if held { values.next().map(&convert) } else { None };
+                match (value, self.gaps) {
+                    (Some(value), _) if value.is_finite() => self.values.push(value),
+                    (None, Gaps::Kept) => self.values.push(f64::NAN),
+                    (Some(value), Gaps::Kept) if value.is_nan() => self.values.push(value),
+                    (None, Gaps::Refused) => {
+                        return Err(TableError::NoValue { place: self.place() });
+                    }
+                    (Some(value), _) => {
+                        let (place, value) = (self.place(), value.to_string());
+                        return Err(TableError::NonFinite { place, value });
+                    }
                 }
-                self.values.push(value);
-            }
-            if full < rows {
-                return Err(TableError::NoValue { place: self.place() });
             }
             if rows == 0 || self.values.len() > self.end {
                 break;

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
-use super::{CsvSink, Table, TableError, TableSink, Texts, header, write_table};
+use super::{CsvSink, Table, TableError, TableSink, Texts, Wanted, header, write_table};
 
 fn place(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -296,12 +296,14 @@ fn columns_are_kept_as_they_stand() {
     let text = "id,x,name,flag,007,none\n1,0.5,\"a, b\",,007,\n2,1.5, c ,3.5,010,\n";
     let keep = ["name", "id", "flag", "007", "none"];
     let (_folder, path) = place("t.csv", text);
-    let (table, kept) = Table::read_keeping(&path, Some(&["x"]), &keep).unwrap();
+    let (table, kept) = Table::read_wanted(&path, &Wanted::numbers(Some(&["x"]), &keep)).unwrap();
     assert_eq!(table.columns, [[0.5, 1.5]]);
     assert_eq!(kept.names, keep);
     let cells = [["a, b", " c "], ["1", "2"], ["", "3.5"], ["007", "010"], ["", ""]];
     assert_eq!(kept.columns, cells);
-    let missing = Table::read_keeping(&path, Some(&["x"]), &["nam"]).unwrap_err().to_string();
+    let missing = Table::read_wanted(&path, &Wanted::numbers(Some(&["x"]), &["nam"]))
+        .unwrap_err()
+        .to_string();
     assert!(missing.contains("no column `nam` (did you mean `name`?)"), "{missing}");
     let names = if cfg!(feature = "parquet") { &["t2.csv", "t.parquet"][..] } else { &["t2.csv"] };
     for name in names {
@@ -309,7 +311,8 @@ fn columns_are_kept_as_they_stand() {
         let mut sink = TableSink::create(Some(&path), kept.clone(), &["m"]).unwrap();
         [0.1, -2.0].iter().for_each(|m| sink.row(&[*m]).unwrap());
         sink.finish().unwrap();
-        let (table, again) = Table::read_keeping(&path, Some(&["m"]), &keep).unwrap();
+        let (table, again) =
+            Table::read_wanted(&path, &Wanted::numbers(Some(&["m"]), &keep)).unwrap();
         assert_eq!(table.columns, [[0.1, -2.0]], "{name}");
         assert_eq!(again, kept, "{name}");
         // What are numbers can be read as such.

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::worth::Worth;
 use super::{ExpertChoice, FitSettings, Prediction, rules, stacking};
+use crate::columns::Columns;
 use crate::data::{Classes, Data, Said};
 use crate::diagnose::{Diagnostics, log_likelihoods};
 use crate::experts::Expert;
@@ -136,6 +137,11 @@ impl Fitted {
     /// The names of the inputs.
     pub fn inputs(&self) -> &[String] {
         self.data.inputs()
+    }
+
+    /// The columns of a table that the inputs are made of.
+    pub fn columns(&self) -> Columns {
+        self.data.columns().cloned().unwrap_or_else(|| Columns::plain(self.inputs()))
     }
 
     /// The name of the target.

@@ -8,6 +8,7 @@ use super::pilot::{Ground, assumed};
 use super::worth::GateChoice;
 use crate::basis::frequencies::Scheme;
 use crate::basis::{Basis, Hilbert, Rff, hilbert};
+use crate::columns::Missing;
 use crate::diagnose::Combine;
 use crate::experts::{self, Assignment, Partition, STACKING_ROWS, expected_seconds};
 use crate::infer::{self, Monitor, Phase};
@@ -121,6 +122,10 @@ settings! {
             rare(Sampling).only(Only::Methods(&[Method::Pogpe, Method::Het, Method::Mogpe]));
         /// Scaling of the data before the fit; predictions are in the units of the target.
         scaling: Scaling = Scaling::Standard, rare(Data);
+        /// Rows that lack the value of an input. They are an error (refuse), left out (drop, for the fit
+        /// alone), or filled with the mean of the column in the fit (mean), with one more input for each such
+        /// column that says where (indicator).
+        missing: Missing = Missing::Refuse, rare(Data);
         /// Prior scales: tables mu, log_sd and gate with the scales var and ell, and calibration with
         /// scale, floor, tail, blend and temper.
         priors: Priors = Priors::default(), rare(Sampling).unless_given("1, and those of docs/models.md");

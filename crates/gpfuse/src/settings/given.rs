@@ -241,6 +241,14 @@ fn number(setting: &'static str, value: &Value, inputs: &[String]) -> Result<usi
     })
 }
 
+/// The numbers of the inputs that the levels of a category have, where that is what is named.
+fn of_category(value: &Value, inputs: &[String]) -> Vec<usize> {
+    let Some(name) = value.as_str().map(str::trim) else { return Vec::new() };
+    let level = |input: &String| input.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+    let levels = (0..inputs.len()).filter(|at| level(&inputs[*at]));
+    if inputs.iter().any(|input| input == name) { Vec::new() } else { levels.collect() }
+}
+
 /// The numbers of the inputs of each expert: lists, or texts with commas.
 fn lists(setting: &'static str, value: &Value, inputs: &[String]) -> Result<Value> {
     let mut out = Vec::new();
@@ -250,8 +258,11 @@ fn lists(setting: &'static str, value: &Value, inputs: &[String]) -> Result<Valu
             Value::Array(listed) => listed.clone(),
             other => vec![other.clone()],
         };
-        let chosen = chosen.iter().map(|input| number(setting, input, inputs));
-        out.push(chosen.collect::<Result<Vec<usize>>>()?);
+        let chosen = chosen.iter().map(|input| match of_category(input, inputs) {
+            all if all.is_empty() => number(setting, input, inputs).map(|one| vec![one]),
+            all => Ok(all),
+        });
+        out.push(chosen.collect::<Result<Vec<Vec<usize>>>>()?.concat());
     }
     serde_json::to_value(out).map_err(|e| unwritable(&e))
 }

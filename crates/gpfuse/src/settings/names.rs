@@ -49,6 +49,7 @@ others! {
     Vec<Vec<usize>> => Form::InputLists,
     crate::model::Priors => Form::Priors,
     crate::basis::frequencies::Scheme => choice::<Self>(),
+    crate::columns::Missing => choice::<Self>(),
     crate::diagnose::Combine => choice::<Self>(),
     crate::experts::Partition => choice::<Self>(),
     crate::fit::BasisChoice => choice::<Self>(),

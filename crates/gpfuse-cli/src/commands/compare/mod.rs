@@ -10,7 +10,7 @@ use anyhow::bail;
 use gpfuse::compare::{Comparison, Contestant, Scored, compare};
 use gpfuse::settings::Style;
 
-use super::training::{Columns, Methods, Training, in_table, settled};
+use super::training::{Columns, Methods, Training, in_table, missing, settled};
 use super::{Outcome, refuse_unwritable};
 use crate::args::CompareArgs;
 use crate::print;
@@ -23,10 +23,9 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
     // All methods run: a setting of some of them has its effect there.
     given.remove("method");
     let columns = Columns::from(&args.columns);
-    let train = Training::read(&args.train, columns)?;
+    let train = Training::read(&args.train, columns, missing(&given)?)?;
     train.tell();
-    let inputs = train.data.inputs();
-    let settings = settled(given, inputs, Methods::Several)?;
+    let settings = settled(given, &train.data, Methods::Several)?;
     let figure = match &args.figure {
         Some(path) => {
             let format = Format::of(path)?;
@@ -35,9 +34,8 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Outcome> {
         }
         None => None,
     };
-    let same = Columns { inputs: Some(inputs), ..columns };
-    let read = |path| Training::read(path, same);
-    let test = args.test.as_deref().map(read).transpose()?;
+    let test = args.test.as_deref().map(|path| Training::like(path, &train.data)).transpose()?;
+    test.iter().for_each(Training::tell_columns);
     let chosen = args.methods.clone().unwrap_or_else(|| Contestant::usual(&settings));
 
     listen_for("what is finished")?;

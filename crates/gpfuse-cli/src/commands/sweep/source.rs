@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use gpfuse::Data;
+use gpfuse::columns::{Columns as MadeOf, Missing};
 use gpfuse::sweep::test_rows;
 use gpfuse_io::sweep_file::{Source, digest};
 use gpfuse_paper::Frozen;
@@ -111,7 +112,16 @@ fn whole(base: &Path, path: &str) -> anyhow::Result<String> {
 fn from_table(source: &Source, path: &Path) -> anyhow::Result<Set> {
     let target = source.target.as_deref().unwrap_or_default();
     let columns = Columns { target, inputs: source.inputs.as_deref(), exclude: &[] };
-    let table = Training::read(path, columns)?.data;
+    let table = Training::read(path, columns, Missing::Refuse)?.data;
+    let category = |made_of: &MadeOf| {
+        made_of.columns().iter().find(|c| c.levels.is_some()).map(|c| c.name.clone())
+    };
+    if let Some(name) = table.columns().and_then(category) {
+        bail!(
+            "`{}`: column `{name}` holds words, and a sweep takes numbers: leave it out of `inputs`",
+            path.display()
+        );
+    }
     let splits = random_splits(source, table.len())?;
     Ok(Set::new(table, splits, None))
 }

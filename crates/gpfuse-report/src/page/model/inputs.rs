@@ -12,6 +12,9 @@ pub(super) fn inputs(model: &Model<'_>) -> Option<Section> {
     let (mean, weights) = (model.view.moves.mean.as_ref(), model.view.moves.weights.as_ref());
     let first = mean.or(weights)?;
     let mut section = Section::new("inputs", "What each input does");
+    for words in model.fitted.columns().words() {
+        section = section.with(Block::text(words));
+    }
     if model.fitted.inputs().len() > 1 {
         section = section
             .with(Block::text(

@@ -28,7 +28,7 @@ pub(super) fn reproduce(model: &Model<'_>) -> Section {
         _ => "fit",
     };
     let path = model.path.display().to_string();
-    let inputs: Vec<&str> = fitted.inputs().iter().map(String::as_str).collect();
+    let inputs = fitted.columns().names();
     let mut lines = vec![
         format!(
             "gpfuse {command} TRAIN.csv --target {} --inputs {} --settings settings.toml --out {}",
