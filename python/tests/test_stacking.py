@@ -45,6 +45,16 @@ def test_weights_follow_the_expert_that_is_right(kind):
     assert float(model.evaluate(X, y).nlpd) < float(alone.evaluate(X, y).nlpd) - 1.0
 
 
+def test_linear_weights_rise_all_the_way():
+    """Fixed seed. Their logits are lines in every draw, and so is the order of the mean weights."""
+    X, y = rows()
+    model = gf.BHS(estimators=[west, east], gate="linear", **FAST).fit(X, y)
+    share = model.weights(np.linspace(-4.0, 4.0, 9)[:, None]).mean[:, 1]
+    assert (np.diff(share) > 0).all()
+    assert share[0] < 0.2
+    assert share[-1] > 0.8
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_experts_have_no_order(kind):
     """Fixed seed. Two runs of 400 draws each.

@@ -168,6 +168,17 @@ fn eigenfunctions_agree_on_several_blocks() {
     }
 }
 
+/// Gates that are linear in the inputs, on one block and on several.
+#[test]
+fn linear_gates_agree() {
+    for (i, method) in [Method::Bhs, Method::Pbhs].into_iter().enumerate() {
+        for (inputs, rows) in [(1, 1), (3, 70), (8, 150)] {
+            let small = Recipe::small(method, 70 + (10 * inputs + i) as u64);
+            compare(Recipe { basis: On::Linear, inputs, experts: 3, rows, ..small });
+        }
+    }
+}
+
 /// Enough rows for several shares: their cut, and so every bit, is the same on any number of
 /// threads.
 #[test]

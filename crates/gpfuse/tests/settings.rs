@@ -135,7 +135,7 @@ fn settings() -> impl Strategy<Value = FitSettings> {
         ],
         select(vec![Scaling::Standard, Scaling::Unit, Scaling::None]),
         select(vec![Combine::Auto, Combine::Equal, Combine::Stack]),
-        select(vec![GateChoice::Auto, GateChoice::Gp, GateChoice::Constant]),
+        select(vec![GateChoice::Auto, GateChoice::Gp, GateChoice::Constant, GateChoice::Linear]),
     );
     let omega = proptest::option::weighted(0.2, proptest::collection::vec(number(-2.0..2.0), 0..7));
     let few = || proptest::option::of(count(4));

@@ -77,6 +77,32 @@ fn the_better_kind_of_weights_is_taken() {
     }
 }
 
+/// The logit of linear weights is a line, which rises where the first expert is the better one on the right; and it is
+/// what it is worth that is said. The seed is fixed, so that chance has no part in it.
+#[test]
+fn linear_weights_have_logits_on_a_line() {
+    let data = stacked(0.5, -0.5, 1);
+    let sampler = infer::Settings { sampler: infer::Sampler::Map, chains: 1, ..Default::default() };
+    let (method, gate) = (Method::Bhs, GateChoice::Linear);
+    let settings = FitSettings { method, gate, sampler, ..FitSettings::default() };
+    let mode = fit(&data, &settings).unwrap();
+    let rows = mode.predict(&data).unwrap().weights(0.9).unwrap();
+    let logits: Vec<f64> =
+        rows.iter().map(|row| (row[0].weight.mean / row[1].weight.mean).ln()).collect();
+    let slope = logits[1] - logits[0];
+    assert!(slope > 0.01, "{slope}");
+    for pair in logits.windows(2) {
+        assert!((pair[1] - pair[0] - slope).abs() < 1e-9, "{slope}, {pair:?}");
+    }
+    for method in [Method::Bhs, Method::Pbhs] {
+        let found = fused(&data, method, GateChoice::Linear);
+        let worth = found.worth.unwrap();
+        assert_eq!(worth.fitted().unwrap().what, Scored::Linear);
+        assert!(worth.words().contains("gates that are linear"), "{}", worth.words());
+        assert!(worth.line(&Scored::Equal).unwrap().above > 0.1, "{method}: {worth:?}");
+    }
+}
+
 /// Constant weights do not depend on the input.
 #[test]
 fn constant_weights_are_constant() {

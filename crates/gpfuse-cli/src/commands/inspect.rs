@@ -229,6 +229,7 @@ fn basis(model: &Model) -> String {
     match model.basis() {
         Basis::Rff(b) => format!("{kernel} kernel by {} random frequencies", b.frequencies()),
         Basis::Eigen(few) if few.functions() == 0 => "constant weights".into(),
+        Basis::Eigen(few) if few.is_linear() => "gates linear in the scaled inputs".into(),
         Basis::Eigen(few) => {
             let functions = |basis: &Basis| basis.features() - 1;
             let mean = model.common().map_or(String::new(), |common| {

@@ -100,7 +100,7 @@ pub(super) fn read(
             .map(|b| Basis::Rff(b).into())
             .map_err(plain);
     }
-    if group.data(OTHERS.landmarks).is_ok() {
+    if group.data(OTHERS.kernel).is_ok() {
         let common = match group.data(COMMON.projection) {
             Ok(_) => Some(read_eigen(group, &COMMON, inputs)?),
             Err(_) => None,
@@ -122,18 +122,18 @@ fn read_eigen(group: &Reader<'_>, at: &Names, inputs: usize) -> Result<Basis, St
     if ell.len() != inputs {
         return Err(format!("`gpfuse/{}` does not fit the inputs", at.ell));
     }
-    // Weights that do not depend on the inputs have a constant and no functions, and a file has nothing that is
-    // empty.
-    let functions = |name: &str| match group.size(at.function) {
-        Ok(0) | Err(_) => Ok(Vec::new()),
-        Ok(_) => group.numbers(name).map(<[f64]>::to_vec),
+    // Constant weights have no functions, linear ones no landmarks, and a file has nothing that is empty.
+    let empty = |dim: &&str| matches!(group.size(dim), Ok(0) | Err(_));
+    let numbers = |name: &str, dims: &[&str]| match dims.iter().any(|dim| empty(&dim)) {
+        true => Ok(Vec::new()),
+        false => group.numbers(name).map(<[f64]>::to_vec),
     };
     let parts = Parts {
         pilot: Pilot { kernel, var: group.number(at.variance)?, ell },
         level: group.number(at.level)?,
-        landmarks: group.numbers(at.landmarks)?.to_vec(),
-        projection: functions(at.projection)?,
-        centre: functions(at.centre)?,
+        landmarks: numbers(at.landmarks, &[at.landmark])?,
+        projection: numbers(at.projection, &[at.landmark, at.function])?,
+        centre: numbers(at.centre, &[at.function])?,
     };
     Eigen::from_parts(parts).map(Basis::Eigen).map_err(|e| e.to_string())
 }

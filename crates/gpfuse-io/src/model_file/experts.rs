@@ -268,7 +268,7 @@ mod tests {
         let rounded: Vec<f64> =
             before.data.y().unwrap().iter().map(|y| (4.0 * y).round() / 4.0).collect();
         let data = data.with_target(rounded).unwrap();
-        for gate in [GateChoice::Auto, GateChoice::Gp, GateChoice::Constant] {
+        for gate in [GateChoice::Auto, GateChoice::Gp, GateChoice::Constant, GateChoice::Linear] {
             let sampler =
                 Settings { chains: 2, warmup: Some(60), draws: Some(60), ..Settings::default() };
             let settings = FitSettings { gate, sampler, ..FitSettings::default() };

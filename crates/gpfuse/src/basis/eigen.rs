@@ -22,6 +22,9 @@
 //! `k(x, x) - |psi(x)|^2 = k(x, x) - |phi(x) + V' c|^2`, which is 0 on the landmarks where J is their
 //! number, and all of `k(x, x)` far from them. A model adds it to the noise (`model/shared.rs`), row
 //! by row: far from the data a prediction returns to the prior.
+//!
+//! **Linear.** Gates that are linear in the inputs are the same model with the inputs themselves for functions
+//! ([`Eigen::linear`]): without landmarks, and with nothing left out.
 
 mod covariances;
 mod make;
@@ -94,7 +97,8 @@ impl Eigen {
         let Parts { pilot, level, landmarks, projection, centre } = parts;
         let (inputs, functions) = (pilot.ell.len(), centre.len());
         let rows = landmarks.len() / inputs.max(1);
-        let whole = rows > 0 && rows * inputs == landmarks.len();
+        let linear = landmarks.is_empty() && functions == inputs && inputs > 0;
+        let whole = linear || rows > 0 && rows * inputs == landmarks.len();
         if !whole || functions.checked_mul(rows) != Some(projection.len()) {
             return Err(Error::Shape {
                 what: "eigenfunctions".into(),
@@ -122,6 +126,23 @@ impl Eigen {
             projection: Vec::new(),
             centre: Vec::new(),
         }
+    }
+
+    /// A constant and each of the inputs: a basis for what is linear in them. With inputs of variance 1 and slopes of
+    /// variance 1, the sum of the slopes' parts has variance 1 for any number of inputs.
+    pub fn linear(kernel: Kernel, inputs: usize) -> Eigen {
+        Eigen {
+            pilot: Pilot { kernel, var: 1.0, ell: vec![(inputs as f64).sqrt(); inputs] },
+            level: 0.0,
+            landmarks: Vec::new(),
+            projection: Vec::new(),
+            centre: vec![0.0; inputs],
+        }
+    }
+
+    /// Whether the functions are the inputs: nothing else has no landmarks.
+    pub fn is_linear(&self) -> bool {
+        self.landmarks.is_empty()
     }
 
     /// The numbers that it is made of.
@@ -157,24 +178,39 @@ impl Eigen {
 
     /// The constant and all functions at block `b` of `rows`, and the variance that they leave out.
     fn features(&self, level: Level, rows: &Rows, b: usize, out: &mut [Lanes]) -> Lanes {
-        let (landmarks, groups) = (self.landmarks(), rows.groups(b));
-        let mut k = vec![Lanes::splat(0.0); landmarks];
-        covariances::covariances(level, &self.pilot, &self.landmarks, rows.block(b), &mut k);
+        let groups = rows.groups(b);
         let (constant, functions) = out.split_at_mut(1);
         constant[0] = Lanes::splat(1.0);
-        products::forward(level, &k, &self.projection, groups, functions);
-        let mut left = Lanes::splat(self.pilot.var);
-        for (phi, centre) in functions.iter_mut().zip(&self.centre) {
-            for r in 0..ROWS {
-                left[r] -= phi[r] * phi[r];
-                phi[r] -= centre;
+        let mut left = match self.is_linear() {
+            true => {
+                for ((phi, x), ell) in functions.iter_mut().zip(rows.block(b)).zip(&self.pilot.ell)
+                {
+                    (0..ROWS).for_each(|r| phi[r] = x[r] / ell);
+                }
+                Lanes::splat(0.0)
             }
-        }
+            false => self.eigenfunctions(level, rows, b, functions),
+        };
         // Rounding may leave less than nothing.
         left.iter_mut().for_each(|v| *v = v.max(0.0));
         // Groups of rows that only fill the block are not computed.
         let filled = groups * crate::math::WIDTH;
         out.iter_mut().skip(1).chain([&mut left]).for_each(|v| v[filled..].fill(0.0));
+        left
+    }
+
+    /// The functions at block `b` of `rows`, and the variance that they leave out.
+    fn eigenfunctions(&self, level: Level, rows: &Rows, b: usize, out: &mut [Lanes]) -> Lanes {
+        let mut k = vec![Lanes::splat(0.0); self.landmarks()];
+        covariances::covariances(level, &self.pilot, &self.landmarks, rows.block(b), &mut k);
+        products::forward(level, &k, &self.projection, rows.groups(b), out);
+        let mut left = Lanes::splat(self.pilot.var);
+        for (phi, centre) in out.iter_mut().zip(&self.centre) {
+            for r in 0..ROWS {
+                left[r] -= phi[r] * phi[r];
+                phi[r] -= centre;
+            }
+        }
         left
     }
 

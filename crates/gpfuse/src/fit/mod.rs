@@ -190,7 +190,6 @@ fn weighed(
     let given = about.predictions.as_ref();
     let first = about.scaler.scale_inputs(&about.data.x()[..inputs]);
     let constant = Ground::constant(settings, &first);
-    let ground = if gate == GateChoice::Constant && given.is_some() { &constant } else { ground };
     let Some(experts) = given.filter(|_| compares) else {
         return one(ground, monitor).map(alone);
     };
@@ -219,7 +218,11 @@ fn weighed(
     let names = about.experts.names(experts.experts());
     let rounding = resolution::variance(about.resolution, scale);
     let rivals = Rivals { names, experts, y: &y, rounding, scale, seed };
-    let own = if gate == GateChoice::Constant { Scored::Constant } else { Scored::ByInput };
+    let own = match gate {
+        GateChoice::Constant => Scored::Constant,
+        GateChoice::Linear => Scored::Linear,
+        GateChoice::Auto | GateChoice::Gp => Scored::ByInput,
+    };
     let (what, taken, other) = match plain {
         Some(plain) if plain.score() >= main.score() => {
             (Scored::Constant, plain, Some((own, main)))

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use noise::Noise;
 
-use super::CheckedFit;
+use super::{CheckedFit, GateChoice};
 use crate::basis::eigen::{Decomposition, Pilot};
 use crate::basis::{Basis, Eigen};
 use crate::gp::{self, Gp, some_rows};
@@ -66,6 +66,19 @@ impl Ground {
     /// For weights that no input changes; `first` is any point.
     pub(crate) fn constant(settings: &CheckedFit, first: &[f64]) -> Ground {
         Basis::Eigen(Eigen::constant(settings.kernel.unwrap_or_default(), first, 0.0)).into()
+    }
+
+    /// For weights that need no pilot, of which `first` is any point: those of rules, constant ones, and linear ones.
+    pub(crate) fn simple(settings: &CheckedFit, first: &[f64]) -> Option<Ground> {
+        match settings.gate {
+            _ if !settings.method.is_sampled() => Some(Ground::constant(settings, first)),
+            GateChoice::Constant => Some(Ground::constant(settings, first)),
+            GateChoice::Linear => {
+                let kernel = settings.kernel.unwrap_or_default();
+                Some(Basis::Eigen(Eigen::linear(kernel, first.len())).into())
+            }
+            GateChoice::Auto | GateChoice::Gp => None,
+        }
     }
 
     /// The coordinates of a model on these bases, if it has a pilot that knows any.

@@ -75,8 +75,9 @@ settings! {
         classes: bool = false;
         /// How the experts of bhs and pbhs are made.
         expert: experts::Settings = experts::Settings::default();
-        /// Whether the weights of bhs and pbhs depend on the inputs. They do (gp), do not (constant), or do where
-        /// that predicts rows left out better (auto), which is tried where no basis is asked for.
+        /// Whether the weights of bhs and pbhs depend on the inputs. They do (gp), do by gates that are linear in the
+        /// scaled inputs (linear), do not (constant), or do (as gp) where that predicts rows left out better
+        /// (auto), which is tried where no basis is asked for.
         gate: GateChoice = GateChoice::Auto, rare(Experts).only(Only::Methods(STACKED));
         /// The paper's pbhs, without what makes it robust: a noise floor, scales of the experts,
         /// tails, a part of the linear pool and a temper.

@@ -57,9 +57,9 @@ pub(super) fn stack(data: &Data, settings: &CheckedFit, monitor: &dyn Monitor) -
         return Err(Error::setting("method", format!("`{}`: {problem}", settings.method)));
     }
     let sampled = settings.method.is_sampled();
-    let ground = match sampled {
-        true => settings.ground(&x, &y, &x, inputs, monitor)?,
-        false => Ground::constant(settings, &x[..inputs]),
+    let ground = match Ground::simple(settings, &x[..inputs]) {
+        Some(simple) => simple,
+        None => settings.ground(&x, &y, &x, inputs, monitor)?,
     };
     if let Some(classes) = classes {
         classes.targets(data.y()?)?;

@@ -85,11 +85,12 @@ impl Trained {
         refuse_joint(settings)?;
         let inputs = self.scaler.inputs.len();
         let pilots = settings.pilots(inputs);
-        let ground = match self.surest(inputs, settings.kernel).filter(|_| pilots) {
-            _ if !settings.method.is_sampled() => Ground::constant(settings, &self.x[..inputs]),
+        let simple = Ground::simple(settings, &self.x[..inputs]);
+        let ground = match (simple, self.surest(inputs, settings.kernel).filter(|_| pilots)) {
+            (Some(simple), _) => simple,
             // An expert that has all inputs tells as much as a pilot.
-            Some(gp) => Ground::of_expert(gp, &self.x, inputs, settings.sampler.seed)?,
-            None => settings.ground(&self.x, &self.y, &self.region, inputs, monitor)?,
+            (None, Some(gp)) => Ground::of_expert(gp, &self.x, inputs, settings.sampler.seed)?,
+            (None, None) => settings.ground(&self.x, &self.y, &self.region, inputs, monitor)?,
         };
         let about = About {
             data: self.data.clone(),

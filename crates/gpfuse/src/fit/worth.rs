@@ -41,6 +41,8 @@ pub enum GateChoice {
     Gp,
     /// They do not.
     Constant,
+    /// Their logits, or logarithms, are linear in them.
+    Linear,
 }
 
 /// What is scored.
@@ -57,6 +59,8 @@ pub enum Scored {
     Constant,
     /// The method with weights that depend on the inputs.
     ByInput,
+    /// The same with gates that are linear in them.
+    Linear,
 }
 
 impl Scored {
@@ -68,6 +72,7 @@ impl Scored {
             Scored::Mixture => "mixture, constant weights".into(),
             Scored::Constant => "constant weights".into(),
             Scored::ByInput => "weights by input".into(),
+            Scored::Linear => "linear weights".into(),
         }
     }
 }
@@ -120,7 +125,9 @@ impl Worth {
             self.best_expert().map(|line| beside(line, format!("the best {}", line.what.words())));
         let constant = self.line(&Scored::Constant).filter(|_| by_input);
         let constant = constant.map(|line| beside(line, "constant weights".into()));
+        let linear = self.line(&Scored::Linear).is_some();
         let weights = match (by_input, self.line(&Scored::ByInput)) {
+            _ if linear => "have gates that are linear in the inputs",
             (true, _) => "depend on the inputs",
             (false, Some(_)) => "are constant, as weights by input predict no better",
             (false, None) => "are constant",

@@ -21,6 +21,8 @@ pub(crate) enum On {
     Rff,
     Hilbert,
     Eigen,
+    /// Linear in the inputs, for gates.
+    Linear,
 }
 
 /// What a case is made of.
@@ -104,6 +106,10 @@ impl Case {
             }
             let functions = Functions::Eigen(others.parts());
             (Basis::Eigen(others), functions)
+        } else if r.basis == On::Linear {
+            let linear = Eigen::linear(r.kernel, r.inputs);
+            let functions = Functions::Eigen(linear.parts());
+            (Basis::Eigen(linear), functions)
         } else if r.basis == On::Hilbert {
             let centre = vector(r.inputs, 0.3);
             let half_width: Vec<f64> = (0..r.inputs).map(|i| 3.0 + 0.5 * i as f64).collect();

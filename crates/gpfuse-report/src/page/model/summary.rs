@@ -126,10 +126,10 @@ fn made(fitted: &Fitted) -> String {
             format!(" The experts were made elsewhere: {}.", list(&names))
         }
     };
-    let constant = fitted.model.basis().features() == 1;
-    let written = match constant {
-        true => "Its weights are constant".into(),
-        false => format!("The {kernel} kernel is written with {basis}"),
+    let written = match fitted.model.basis() {
+        few if few.features() == 1 => "Its weights are constant".into(),
+        Basis::Eigen(few) if few.is_linear() => "Its gates are linear in the scaled inputs".into(),
+        _ => format!("The {kernel} kernel is written with {basis}"),
     };
     format!(
         "The method is {}. It predicts `{}` from {} with {}, and learned from {}. {written}, \
