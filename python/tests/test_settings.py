@@ -40,7 +40,9 @@ def test_parameters_are_those_of_the_engine(kind: Any) -> None:
     parameters = inspect.signature(kind).parameters
     expected = {name for name in declared if kind in ONLY.get(name, {kind})} - OTHERWISE
     more = {"random_state", "threads", "n_jobs"}
-    if kind is not gf.GP:
+    if kind is gf.GP:
+        more |= {"missing"}
+    else:
         more |= {"progress"} | ({"estimators", "cv"} if kind in (gf.BHS, gf.PBHS) else set())
     assert set(parameters) == expected | more
     words = " ".join((kind.__doc__ or "").split())
