@@ -123,8 +123,8 @@ fn read_eigen(group: &Reader<'_>, at: &Names, inputs: usize) -> Result<Basis, St
         return Err(format!("`gpfuse/{}` does not fit the inputs", at.ell));
     }
     // Constant weights have no functions, linear ones no landmarks, and a file has nothing that is empty.
-    let empty = |dim: &&str| matches!(group.size(dim), Ok(0) | Err(_));
-    let numbers = |name: &str, dims: &[&str]| match dims.iter().any(|dim| empty(&dim)) {
+    let empty = |dims: &[&str]| dims.iter().any(|dim| matches!(group.size(dim), Ok(0) | Err(_)));
+    let numbers = |name: &str, dims: &[&str]| match empty(dims) {
         true => Ok(Vec::new()),
         false => group.numbers(name).map(<[f64]>::to_vec),
     };
