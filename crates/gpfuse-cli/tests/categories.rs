@@ -16,7 +16,7 @@ fn place() -> Place {
         let x = i as f64 / 7.0;
         let color = ["red", "blue", "\"light, green\""][i % 3];
         let (size, y) = (["S", "L"][i % 2], x.sin() + (i % 3) as f64);
-        format!("{x},{color},{size},{},{y}\n", i % 5 == 0)
+        format!("{x},{color},{size},{},{y}\n", i.is_multiple_of(5))
     };
     let rows: String = (0..40).map(row).collect();
     place.write("t.csv", format!("x,color,size,new,y\n\n{rows}"));
