@@ -42,6 +42,9 @@ fn refused(fault: Fault) -> PyErr {
     error::value(fault.render(Style::Python))
 }
 
+/// Inputs, row by row; the rows that are kept; what is worth a warning.
+type InputRows<'py> = (Bound<'py, PyArray2<f64>>, Vec<usize>, Vec<String>);
+
 /// What is to become of columns, as JSON.
 #[pyfunction]
 pub(crate) fn learn_columns(
@@ -72,7 +75,7 @@ pub(crate) fn apply_columns<'py>(
     made: &str,
     columns: Vec<(Column<'py>, bool)>,
     fit: bool,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<usize>, Vec<String>)> {
+) -> PyResult<InputRows<'py>> {
     let made = read(made)?;
     let purpose = if fit { Purpose::Fit } else { Purpose::Ask };
     let Inputs { x, dropped, warnings, .. } =
