@@ -45,7 +45,8 @@ pub struct Quantity {
     /// The smallest tail effective sample size.
     #[serde(deserialize_with = "or_nan")]
     pub ess_tail_min: f64,
-    /// The largest Monte Carlo error of its mean over what is tolerated ([`tolerated`]); NaN in files of version 0.1.0.
+    /// The largest Monte Carlo error of its mean over the largest that does no harm to a prediction; NaN in files of
+    /// version 0.1.0.
     #[serde(default = "nan", deserialize_with = "or_nan")]
     pub error_max: f64,
 }
