@@ -55,6 +55,7 @@ class Worth:
         rows, lines = worth["rows"], worth["lines"]
         words = {"equal": "equal weights", "constant": "constant weights"}
         words |= {"by-input": "weights by input", "mixture": "mixture, constant weights"}
+        words |= {"pseudo-bma": "mixture, pseudo-BMA+ weights"}
         names = [
             "fusion"
             if line["above_se"] is None

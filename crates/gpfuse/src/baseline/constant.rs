@@ -24,7 +24,7 @@ pub(super) fn pseudo_bma(log_scores: &[Vec<f64>]) -> Vec<f64> {
 
 /// Pseudo-BMA+: the mean over a Bayesian bootstrap of the rows, with `a ~ Dirichlet(1, ..., 1)`,
 /// of the softmax of `n sum_i a_i log p_k(y_i)` (the same source).
-pub(super) fn pseudo_bma_plus(log_scores: &[Vec<f64>], seed: u64) -> Vec<f64> {
+pub(crate) fn pseudo_bma_plus(log_scores: &[Vec<f64>], seed: u64) -> Vec<f64> {
     let n = log_scores[0].len();
     let mut rng = stream(seed, Purpose::Bootstrap, 0);
     let mut mean = vec![0.0; log_scores.len()];

@@ -20,7 +20,7 @@
 //! # }
 //! ```
 
-mod constant;
+pub(crate) mod constant;
 mod left_out;
 mod product;
 mod rule;

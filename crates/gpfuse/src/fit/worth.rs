@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::KEPT_LOG_LIKELIHOODS;
 use crate::Result;
-use crate::baseline::stacking;
+use crate::baseline::{constant, stacking};
 use crate::data::Said;
 use crate::diagnose::{Loo, log_likelihoods, loo, relative_efficiency};
 use crate::gp::some_rows;
@@ -55,6 +55,8 @@ pub enum Scored {
     Equal,
     /// The mixture with the constant weights that predict best.
     Mixture,
+    /// The mixture with constant weights by pseudo-BMA+.
+    PseudoBma,
     /// The method with constant weights.
     Constant,
     /// The method with weights that depend on the inputs.
@@ -70,6 +72,7 @@ impl Scored {
             Scored::Expert(name) => format!("expert {name}"),
             Scored::Equal => "mixture, equal weights".into(),
             Scored::Mixture => "mixture, constant weights".into(),
+            Scored::PseudoBma => "mixture, pseudo-BMA+ weights".into(),
             Scored::Constant => "constant weights".into(),
             Scored::ByInput => "weights by input".into(),
             Scored::Linear => "linear weights".into(),
@@ -208,9 +211,12 @@ pub(super) fn worth(
         .collect();
     let equal = vec![-(scores.len() as f64).ln(); scores.len()];
     all.push((Scored::Equal, mixed(&scores, &equal)));
-    if fitted.1.posterior.model().pool() != Pool::Linear {
-        all.push((Scored::Mixture, without_fold(&scores, rivals.seed)));
+    let seed = rivals.seed;
+    if fitted.1.posterior.model().pool() == Pool::Linear {
+        let learn = |others: &[Vec<f64>]| constant::pseudo_bma_plus(others, seed);
+        all.push((Scored::PseudoBma, without_fold(&scores, seed, learn)));
     }
+    all.push((Scored::Mixture, without_fold(&scores, seed, stacking::log_weights)));
     let of_fitted = &fitted.1.left_out.pointwise;
     let own = fitted.0.clone();
     let mut runs: Vec<(Scored, &Run)> = other.into_iter().chain([fitted]).collect();
@@ -245,8 +251,12 @@ fn mixed(scores: &[Vec<f64>], log_weights: &[f64]) -> Vec<f64> {
     (0..rows).map(at).collect()
 }
 
-/// The same with the weights that predict the other folds best.
-fn without_fold(scores: &[Vec<f64>], seed: u64) -> Vec<f64> {
+/// The same with the log weights that are learned from the other folds.
+fn without_fold(
+    scores: &[Vec<f64>],
+    seed: u64,
+    learn: impl Fn(&[Vec<f64>]) -> Vec<f64>,
+) -> Vec<f64> {
     let rows = scores.first().map_or(0, Vec::len);
     let mut order: Vec<usize> = (0..rows).collect();
     order.shuffle(&mut stream(seed, Purpose::Folds, 1));
@@ -260,7 +270,7 @@ fn without_fold(scores: &[Vec<f64>], seed: u64) -> Vec<f64> {
         };
         let others = pick(&|at| !inside(at));
         let weights = match others.first().is_some_and(|s| !s.is_empty()) {
-            true => stacking::log_weights(&others),
+            true => learn(&others),
             false => vec![-(scores.len() as f64).ln(); scores.len()],
         };
         let own = mixed(&pick(&|at| inside(at)), &weights);
@@ -282,14 +292,14 @@ mod tests {
         let at = |i: usize, k: f64| -((k * i as f64).sin().powi(2));
         let scores: Vec<Vec<f64>> =
             [1.3, 2.9].iter().map(|k| (0..40).map(|i| at(i, *k)).collect()).collect();
-        let before = without_fold(&scores, 3);
+        let before = without_fold(&scores, 3, stacking::log_weights);
         assert!(before.iter().all(|v| v.is_finite()));
         let mut order: Vec<usize> = (0..40).collect();
         order.shuffle(&mut stream(3, Purpose::Folds, 1));
         let (row, same_fold) = (order[4], order[14]);
         let mut other = scores.clone();
         other[0][row] = -9.0;
-        let after = without_fold(&other, 3);
+        let after = without_fold(&other, 3, stacking::log_weights);
         assert_eq!(before[same_fold], after[same_fold]);
         assert!((0..40).any(|i| i != row && before[i] != after[i]));
     }
@@ -298,7 +308,7 @@ mod tests {
     #[test]
     fn the_mixture_finds_the_better_expert() {
         let scores = vec![vec![-0.5; 200], vec![-3.0; 200]];
-        let found = without_fold(&scores, 0);
+        let found = without_fold(&scores, 0, stacking::log_weights);
         assert!(found.iter().all(|s| (s + 0.5).abs() < 0.05), "{}", found[0]);
     }
 }
