@@ -70,18 +70,21 @@ def quantiles(y: Any, values: Any, levels: Any, *, name: str = "quantiles") -> _
 
     Between two quantiles the density is constant, ``(p_j+1 - p_j) / (q_j+1 - q_j)``. Beyond the
     first and the last it falls off exponentially with the probability that is left,
-    ``p_1 / s exp(-(q_1 - y) / s)``, with ``s`` such that it goes on where it was.
+    ``p_1 / s exp(-(q_1 - y) / s)``, with ``s`` such that it goes on where it was, or, where that is
+    more, as if the density were even between the first and the last: two quantiles that nearly
+    touch say little about what is beyond them.
     """
     levels, q = _quantiles(name, values, levels)
     y, _ = _columns(name, y, rows=len(q))
     inside = np.diff(levels) / np.diff(q, axis=1)
     at = np.clip((y[:, None] >= q).sum(axis=1) - 1, 0, len(levels) - 2)
     found = np.log(inside[np.arange(len(y)), at])
-    for out, left, edge, rest in (
-        (y < q[:, 0], q[:, 0] - y, inside[:, 0], levels[0]),
-        (y > q[:, -1], y - q[:, -1], inside[:, -1], 1.0 - levels[-1]),
+    below, above = _tails(q, levels)
+    for out, left, scale, rest in (
+        (y < q[:, 0], q[:, 0] - y, below, levels[0]),
+        (y > q[:, -1], y - q[:, -1], above, 1.0 - levels[-1]),
     ):
-        found[out] -= (left * edge / rest)[out]
+        found[out] = (np.log(rest / scale) - left / scale)[out]
     return np.asarray(found)
 
 
@@ -91,7 +94,7 @@ def quantile_moments(values: Any, levels: Any, *, name: str = "quantiles") -> tu
     share, width = np.diff(levels), np.diff(q, axis=1)
     low, high = levels[0], 1.0 - levels[-1]
     # An exponential tail of scale s has the mean s and the second moment 2 s^2 about its edge.
-    below, above = low * width[:, 0] / share[0], high * width[:, -1] / share[-1]
+    below, above = _tails(q, levels)
     centre = 0.5 * (q[:, 1:] + q[:, :-1])
     mean = centre @ share + low * (q[:, 0] - below) + high * (q[:, -1] + above)
     from_mean = centre - mean[:, None]
@@ -99,6 +102,14 @@ def quantile_moments(values: Any, levels: Any, *, name: str = "quantiles") -> tu
     variance += low * ((q[:, 0] - below - mean) ** 2 + below**2)
     variance += high * ((q[:, -1] + above - mean) ** 2 + above**2)
     return mean, np.sqrt(variance)
+
+
+def _tails(q: _Array, levels: _Array) -> tuple[_Array, _Array]:
+    """The scales of the tails below the first quantile and above the last."""
+    share, width = np.diff(levels), np.diff(q, axis=1)
+    even = (q[:, -1] - q[:, 0]) / (levels[-1] - levels[0])
+    first, last = width[:, 0] / share[0], width[:, -1] / share[-1]
+    return levels[0] * np.maximum(first, even), (1.0 - levels[-1]) * np.maximum(last, even)
 
 
 def _counts(y: _Array, found: Any) -> _Array:
