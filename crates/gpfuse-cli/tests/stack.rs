@@ -162,6 +162,12 @@ fn experts_may_give_their_log_densities_alone() {
     place.refused("predict l.nc l.csv", 1, &["`l.nc`", "no mean, sd", "--experts", "--density"]);
     place.refused("evaluate l.nc d.csv", 1, &["`lpd_good`", "`d.csv`"]);
     let fit = format!("stack w.csv --target y {SMALL_FIT}");
+    // What R writes where an expert holds a target impossible; elsewhere it is no number.
+    let (bad, target) = (format!(",{}\n", log("bad", 0)), format!(",{},", y[0]));
+    place.write("w.csv", text.replacen(&bad, ",-Inf\n", 1));
+    place.done(&fit);
+    place.write("w.csv", text.replacen(&target, ",-Inf,", 1));
+    place.refused(&fit, 1, &["row 1", "column `y`", "not a finite number"]);
     for (from, to, flags, words) in [
         ("", "", "--method pbhs", "use bhs"),
         ("lpd_bad", "mean_b", "", "`mean_b` has no partner"),

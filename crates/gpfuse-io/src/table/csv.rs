@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use gpfuse::columns::Cells;
 
+use super::data::is_impossible;
 use super::error::{Place, TableError};
 use super::lines::Lines;
 use super::select::select;
@@ -145,7 +146,7 @@ impl Text<'_> {
         let place = || self.place(row, line, name);
         let text = self.text(row, line, name, cell)?.trim();
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
+            Ok(value) if value.is_finite() || is_impossible(name, value) => Ok(value),
             Ok(_) => Err(TableError::NonFinite { place: place(), value: show(text) }),
             Err(_) if text.is_empty() => Err(TableError::NoValue { place: place() }),
             Err(_) => Err(TableError::Text { place: place(), value: show(text) }),

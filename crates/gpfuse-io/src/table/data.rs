@@ -41,6 +41,11 @@ impl Kind {
     }
 }
 
+/// Whether a value says that an expert held a target impossible, whose log density is minus infinity then.
+pub(super) fn is_impossible(column: &str, value: f64) -> bool {
+    value == f64::NEG_INFINITY && Kind::LogDensity.starts().iter().any(|s| column.starts_with(s))
+}
+
 impl ExpertColumns {
     /// Those that predictions of a model need; `with_target` those that scores need.
     fn of(fitted: &Fitted, with_target: bool) -> ExpertColumns {

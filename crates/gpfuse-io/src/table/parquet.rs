@@ -14,6 +14,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::{self, ColumnDescriptor};
 
+use super::data::is_impossible;
 use super::error::{Place, TableError};
 use super::name::name;
 pub(super) use super::parquet_sink::ParquetSink;
@@ -199,6 +200,9 @@ impl Sink<'_> {
                 let value = if held { values.next().map(&convert) } else { None };
                 match (value, self.gaps) {
                     (Some(value), _) if value.is_finite() => self.values.push(value),
+                    (Some(value), _) if is_impossible(&self.source.header[self.at], value) => {
+                        self.values.push(value);
+                    }
                     (None, Gaps::Kept) => self.values.push(f64::NAN),
                     (Some(value), Gaps::Kept) if value.is_nan() => self.values.push(value),
                     (None, Gaps::Refused) => {
