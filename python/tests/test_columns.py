@@ -126,7 +126,7 @@ def test_what_is_missing_is_refused_dropped_or_filled() -> None:
     data = table()
     data.loc[2, "x"] = np.nan
     data.loc[3, "size"] = None
-    counts = "values are missing or NaN: 1 in `x`, 1 in `size`: fill them in, leave these rows out"
+    counts = "values are missing or NaN: 1 in `x`, 1 in `size`, the first in row 3: fill them in, "
     with pytest.raises(ValueError, match=counts):
         gf.HetGP(**HET).fit(data, target())
     with pytest.raises(ValueError, match=r"missing=\"drop\""):

@@ -133,7 +133,7 @@ fn rows_that_do_not_fit_the_model() {
     place.refused("predict d.nc other.csv --out p.csv", 1, &parts);
     place.refused("evaluate d.nc inputs.csv", 1, &["`inputs.csv`: no column `y`"]);
     place.refused("predict d.nc inputs.csv --density", 1, &["`inputs.csv`: no column `y`"]);
-    place.refused("predict d.nc hole.csv", 1, &["`hole.csv`, row 2 (line 3), column `x`"]);
+    place.refused("predict d.nc hole.csv", 1, &["`hole.csv`", "1 in `x`, the first in row 2"]);
     place.refused("predict d.nc d.csv --quantiles 0.1,1.5", 1, &["`quantiles`: 1.5", "below 1"]);
     place.refused("predict d.nc d.csv --quantiles 0", 1, &["`quantiles`: 0 is out of range"]);
     place.refused("predict d.nc d.csv --quantiles 0.5,0.5", 1, &["0.5 stands twice"]);

@@ -208,7 +208,11 @@ impl Columns {
 
     fn refuse_missing<C: Borrow<Cells>>(&self, cells: &[C], purpose: Purpose) -> Result<(), Fault> {
         let Some(found) = self.lacking(cells) else { return Ok(()) };
-        let message = Message::new(format!("values are missing or NaN: {found}: fill them in, "));
+        let gap = |cells: &C| cells.borrow().iter().position(|cell| matches!(cell, Cell::Missing));
+        let first = cells.iter().filter_map(gap).min().map_or(0, |row| row + 1);
+        let message = Message::new(format!(
+            "values are missing or NaN: {found}, the first in row {first}: fill them in, "
+        ));
         let message = match purpose {
             Purpose::Fit => {
                 message.say("leave these rows out").advise("missing", "drop").say(", or let means")

@@ -93,8 +93,8 @@ fn what_is_missing_is_refused_dropped_or_filled() {
     let text = refused(lacks, Missing::Refuse, Purpose::Fit);
     assert_eq!(
         text,
-        "values are missing or NaN: 2 in `a`, 1 in `b`: fill them in, leave these rows out (missing=\"drop\"), or let means \
-         stand there (missing=\"mean\"), with inputs that say where (missing=\"indicator\")"
+        "values are missing or NaN: 2 in `a`, 1 in `b`, the first in row 2: fill them in, leave these rows out \
+         (missing=\"drop\"), or let means stand there (missing=\"mean\"), with inputs that say where (missing=\"indicator\")"
     );
     let text = refused(lacks, Missing::Drop, Purpose::Ask);
     assert!(
