@@ -19,6 +19,7 @@ __all__ = [
     "fit",
     "learn_columns",
     "names_of_columns",
+    "notes",
     "rules",
     "settings",
     "simulate",

@@ -78,7 +78,7 @@ def test_a_level_that_is_new_is_a_warning(fitted: gf.HetGP) -> None:
         fitted.predict(table()[["color", "x", "size", "new"]])
     lacking = table()
     lacking.loc[3, "size"] = None
-    with pytest.raises(ValueError, match="1 in `size`: fill them in, or fit a model that lets"):
+    with pytest.raises(ValueError, match="1 in `size`, the first in row 4: fill them in, or fit"):
         fitted.predict(lacking)
 
 
