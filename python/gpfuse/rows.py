@@ -42,7 +42,7 @@ def _training_rows(estimator: Any, X: Any, y: Any, numeric: bool) -> tuple[_Arra
     _refuse_times(X)
     if _is_time(y):
         raise ValueError("y holds times: make numbers of them, such as days since the first")
-    missing = getattr(estimator, "missing", "refuse")
+    missing = estimator.missing
     estimator.__dict__.pop("columns_", None)
     if missing == "refuse" and not holds_words(X):
         X, y = validate_data(estimator, X, y, **_CHECKS, ensure_min_samples=2, y_numeric=numeric)

@@ -265,3 +265,16 @@ def test_other_mistakes_have_words(fitted):
     refused(r"knows the classes blue, green: expected blue, green, red \(red missing\)", both.fit)
     with pytest.raises(TypeError, match="has no `predict_proba`"):
         gf.BHSClassifier([gf.GP(), GaussianNB()], **QUICK).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.*near the wall of the Hilbert basis.*")
+def test_the_usual_experts_see_words_and_gaps_as_numbers():
+    X, y = rows(90)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(kind=np.where(X[:, 1] > 0, "up", "down"))
+    table.loc[4, "b"] = np.nan
+    model = gf.BHSClassifier(missing="mean", **QUICK).fit(table, y)
+    assert model.columns_.inputs == ["a", "b", "kind=up"]
+    # A guess is right in a third of the rows: fails by chance below 1e-9.
+    assert model.score(table, y) > 0.6
+    with pytest.raises(ValueError, match="missing"):
+        gf.BHSClassifier(**QUICK).fit(table, y)

@@ -9,7 +9,7 @@ use gpfuse::settings::Style;
 use pyo3::prelude::*;
 
 use crate::arrays::{Matrix, Vector, matrix, vector};
-use crate::model::settle;
+use crate::settings::settle;
 use crate::{error, run};
 
 /// The names of all that can be compared.

@@ -13,6 +13,7 @@ mod model;
 mod predictive;
 mod rule;
 mod run;
+mod settings;
 mod simulate;
 mod tree;
 
@@ -30,11 +31,13 @@ mod _gpfuse {
     #[pymodule_export]
     use super::gp::{Gp, twins};
     #[pymodule_export]
-    use super::model::{Model, fit, notes, settings, unused};
+    use super::model::{Model, fit};
     #[pymodule_export]
     use super::predictive::Predictive;
     #[pymodule_export]
     use super::rule::{Learned, rules};
+    #[pymodule_export]
+    use super::settings::{notes, settings, unused};
     #[pymodule_export]
     use super::simulate::simulate;
 

@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::gaussian::{Fault, Gaussian, PANIC, prior, settings, within};
+use common::gaussian::{Fault, Gaussian, PANIC, endless, prior, within};
 use gpfuse::Data;
 use gpfuse::calibrate::{self, Study};
 use gpfuse::fit::{FitSettings, Fitted};
@@ -18,17 +18,6 @@ use gpfuse::sweep::{self, Cell, Finished, Key, Sink};
 
 fn panic_on_purpose() {
     std::panic::panic_any(PANIC);
-}
-
-/// Chains that would draw for hours.
-fn endless() -> Settings {
-    Settings {
-        warmup: Some(50),
-        draws: Some(1_000_000),
-        start: Start::Prior,
-        threads: 4,
-        ..settings()
-    }
 }
 
 /// What panics in whoever watches or keeps.

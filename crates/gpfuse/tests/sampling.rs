@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::case::{Case, Recipe, normals, rows_of};
 use common::gaussian::{
-    DIM, FACTOR, FATAL, Fault, Gaussian, MEAN, PANIC, bits, prior, run, settings, within,
+    DIM, FACTOR, FATAL, Fault, Gaussian, MEAN, PANIC, bits, endless, prior, run, settings, within,
 };
 use common::tolerance;
 use gpfuse::Error;
@@ -193,17 +193,6 @@ impl<F: Fn(&ChainProgress) -> bool + Sync> Monitor for Canceller<F> {
 
     fn cancelled(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-}
-
-/// So many draws of so slow a density that only a cancelled run ends in time.
-fn endless() -> Settings {
-    Settings {
-        warmup: Some(50),
-        draws: Some(1_000_000),
-        start: Start::Prior,
-        threads: 4,
-        ..settings()
     }
 }
 

@@ -138,6 +138,7 @@ impl Diagnostics {
         // Chains that went on until a doubling of their draws was of no use.
         let stuck = setup.went_on && self.draws < MOST_DRAWS;
         let apart = self.worst_rhat().is_some_and(|q| q.rhat_max > RHAT_BAR);
+        let modes = self.worst_rhat().is_some_and(|q| q.rhat_median > MODES_BAR);
         match self.worst_rhat() {
             None if self.has_rhat() => {}
             None if self.chains == 1 => out.push(
@@ -198,7 +199,8 @@ impl Diagnostics {
             ),
             _ => {}
         }
-        let few = self.least_ess().filter(|(_, least)| *least < ESS_BAR && !(stuck && apart));
+        let few =
+            self.least_ess().filter(|(_, least)| *least < ESS_BAR && !(modes || stuck && apart));
         if let Some((q, least)) = few {
             let words = format!(
                 "{} draws are worth only {least:.0} independent ones for the {} \
@@ -350,7 +352,10 @@ mod tests {
             told.len() == 1 && told[0].ends_with("(warmup=1600), more chains (chains=8)"),
             "{told:?}"
         );
-        let modes = super::tests::found(2.0, 0);
+        let mut modes = super::tests::found(2.0, 0);
+        // Nor do more draws join modes.
+        modes.quantities[0].ess_bulk_min = 5.0;
+        assert_eq!(words(&modes, 0.8, true).len(), 1);
         let (with, without) = (words(&modes, 0.8, true), words(&modes, 0.8, false));
         assert!(with[0].contains("Try the Hilbert basis (basis=\"hilbert\"), weights"), "{with:?}");
         assert!(without[0].contains("Try weights for the chains"), "{without:?}");

@@ -141,7 +141,6 @@ const MOST_COORDINATES: usize = 500;
 const ACCEPTED_OF_WEIGHTS: f64 = 0.95;
 
 /// The warm-up there, where none is asked for: scales are known from the start, and what is left to find is a step size.
-/// On yacht, stock and autompg, R-hat and effective sizes after it are those after 500.
 const WARMUP_OF_WEIGHTS: usize = 200;
 
 /// Where starting points come from, if not from the prior.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Once, mpsc};
 use std::time::Duration;
 
 use gpfuse::Result;
-use gpfuse::infer::{Density, DensityError, Draws, Quiet, Settings, sample};
+use gpfuse::infer::{Density, DensityError, Draws, Quiet, Settings, Start, sample};
 
 pub(crate) const DIM: usize = 5;
 pub(crate) const MEAN: [f64; DIM] = [1.0, -2.0, 0.5, 10.0, 0.0];
@@ -111,6 +111,12 @@ pub(crate) fn prior(normal: &mut dyn FnMut() -> f64) -> Vec<f64> {
 /// Settings with short starts.
 pub(crate) fn settings() -> Settings {
     Settings { seed: 7, threads: 2, candidates: 2, start_steps: 40, ..Settings::default() }
+}
+
+/// Chains that would draw for hours: only a run that is stopped ends in time.
+pub(crate) fn endless() -> Settings {
+    let (warmup, draws) = (Some(50), Some(1_000_000));
+    Settings { warmup, draws, start: Start::Prior, threads: 4, ..settings() }
 }
 
 /// Sample without a monitor.
