@@ -195,22 +195,27 @@ fn fuse_kernel<const FMA: bool>(experts: &ExpertBlock, share: &mut [Lanes], out:
     let none = Lanes::splat(0.0);
     let (mut log_tau, mut mean, mut level) = (none, none, none);
     product::<FMA>(experts, share, &mut log_tau, &mut mean, &mut level);
+    let log_count = (experts.experts() as f64).ln();
+    // Each expert's share of the linear pool.
+    let mut each = none;
     for r in 0..ROWS {
         let (log_v, _) = over_floor::<FMA>(-log_tau[r], experts.floor[r]);
-        let [a, b, _] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
+        let [a, b, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
         let sd = exp::<FMA>(0.5 * log_v);
         (out.log_weight[0][r], out.log_weight[1][r]) = (a, b);
         (out.sd[0][r], out.sd[1][r]) = (sd, TAIL_WIDTH * sd);
+        each[r] = c - log_count;
     }
     (out.mean[0], out.mean[1]) = (mean, mean);
-    let log_count = (experts.experts() as f64).ln();
     for k in 0..experts.experts() {
         out.mean[2 + k] = experts.mu[k];
+        out.log_weight[2 + k] = each;
+        let (log_sd, sd) = (&experts.log_sd[k], &mut out.sd[2 + k]);
         for r in 0..ROWS {
-            let (log_v, _) = over_floor::<FMA>(2.0 * experts.log_sd[k][r], experts.floor[r]);
-            let [_, _, c] = log_shares::<FMA>(experts.tail[r], experts.blend[r]);
-            out.log_weight[2 + k][r] = c - log_count;
-            out.sd[2 + k][r] = exp::<FMA>(0.5 * log_v);
+            // `sqrt(sd_k^2 + s^2)` by the larger of both, so that no square is out of range.
+            let (expert, floor) = (log_sd[r], experts.floor[r]);
+            let (top, low) = if expert > floor { (expert, floor) } else { (floor, expert) };
+            sd[r] = exp::<FMA>(top) * (1.0 + exp::<FMA>(2.0 * (low - top))).sqrt();
         }
     }
 }

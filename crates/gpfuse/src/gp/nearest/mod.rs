@@ -12,6 +12,7 @@
 //! **Jitter** as for the exact GP, but none of it counts as noise of the row that is predicted.
 
 mod ascent;
+mod blocks;
 mod local;
 mod search;
 #[cfg(test)]

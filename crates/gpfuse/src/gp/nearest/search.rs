@@ -1,29 +1,22 @@
-//! The nearest rows of a table under given lengthscales: by brute force, in single precision, and exact.
+//! The nearest rows of a table under given lengthscales: in single precision, and exact.
 //!
-//! With inputs divided by the lengthscales, `|x - q|^2 = |q|^2 - 2 (q'x - |x|^2 / 2)`, so the nearest rows are
-//! those with the largest `q'x - |x|^2 / 2`: one product of matrices for a block of rows and some queries. That
-//! is done in single precision, which is off by no more than `e (|x|^2 + |q|^2)` with a known e. The rows have
-//! their part of it added to their score, and whatever could be among the nearest is compared again by
-//! differences in double precision. So the result does not depend on the machine, nor on how rows are divided
-//! into blocks or parts: the nearest rows of parts of a table, merged by distance and row, are those of the
-//! table.
+//! With inputs divided by the lengthscales, `|x - q|^2 = |q|^2 - 2 t` with the score `t = q'x - |x|^2 / 2`, so the
+//! nearest rows are those with the largest score. Scores are made in single precision, which is off by no more than
+//! `e (|x|^2 + |q|^2)` with a known e. The rows have their part of it added to their score, and whatever could be
+//! among the nearest is compared again by differences in double precision. Rows lie in blocks of near ones: a
+//! block whose box has a squared distance D from q has no score above `(|q|^2 - D) / 2`, and is not looked into
+//! where that is too low. So the result does not depend on the machine, nor on how rows are divided into blocks or
+//! parts: the nearest rows of parts of a table, merged by distance and row, are those of the table.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-
+use super::blocks::{BLOCK, Blocks, Scores, TILE, scaled};
 use crate::Result;
+use crate::math::simd::Level;
 use crate::parallel::parallel_with;
 
-/// Rows of a block.
-const BLOCK: usize = 2048;
-/// Queries that are asked together.
+/// Queries that are asked together: a block is then read from memory once for all of them.
 const QUERIES: usize = 32;
-/// Scores that are looked at together.
-const GROUP: usize = 32;
 /// Rows of which medians are taken.
 const MEDIAN_ROWS: usize = 10_000;
-/// Scaled inputs beyond this are taken for this in single precision, so that their squares are finite.
-const LARGEST: f64 = 1e15;
 
 /// A row near a query: the squared scaled distance, and the row.
 pub(crate) type Near = (f64, u32);
@@ -35,23 +28,14 @@ pub(super) struct Index {
     /// What is subtracted from the inputs: squares of small numbers lose less. It is near the most rows where an
     /// input has one common value and few others.
     centre: Vec<f64>,
-    /// Of each row its inputs, and `(e - 1/2) |x|^2`.
-    points: Vec<f32>,
+    /// The constant of a row is `(e - 1/2) |x|^2`.
+    blocks: Blocks,
+    level: Level,
 }
 
 /// `e` for so many inputs: rounding of the inputs, of their products, and of the sum.
 fn rounding(inputs: usize) -> f64 {
     2.0 * (inputs + 8) as f64 * f64::from(f32::EPSILON)
-}
-
-/// A point in units of the lengthscales, in single precision, and its squared length.
-fn scaled(x: &[f64], centre: &[f64], ell: &[f64], out: &mut [f32]) -> f64 {
-    let mut square = 0.0;
-    for (i, out) in out[..ell.len()].iter_mut().enumerate() {
-        *out = ((x[i] - centre[i]) / ell[i]).clamp(-LARGEST, LARGEST) as f32;
-        square += f64::from(*out).powi(2);
-    }
-    square
 }
 
 impl Index {
@@ -65,16 +49,8 @@ impl Index {
             *some.select_nth_unstable_by(middle, f64::total_cmp).1
         };
         let centre: Vec<f64> = (0..d).map(median).collect();
-        let mut points = vec![0.0; n * (d + 1)];
-        for (x, point) in x.chunks_exact(d).zip(points.chunks_exact_mut(d + 1)) {
-            let square = scaled(x, &centre, ell, point);
-            point[d] = ((rounding(d) - 0.5) * square) as f32;
-        }
-        Index { ell: ell.to_vec(), centre, points }
-    }
-
-    fn rows(&self) -> usize {
-        self.points.len() / (self.ell.len() + 1)
+        let blocks = Blocks::new(x, &centre, ell, |square| (rounding(d) - 0.5) * square);
+        Index { ell: ell.to_vec(), centre, blocks, level: Level::detect() }
     }
 
     /// For each query the `count(query)` nearest rows of `x`, the rows of the index, in order of distance; equal
@@ -87,61 +63,101 @@ impl Index {
         threads: usize,
     ) -> Result<Vec<Vec<Near>>> {
         let d = self.ell.len();
-        let blocks = queries.len() / d;
-        let found = parallel_with(
-            blocks.div_ceil(QUERIES),
-            threads,
-            || vec![0.0; BLOCK * QUERIES],
-            |scores, block| {
-                let first = block * QUERIES;
-                let part = &queries[first * d..queries.len().min((first + QUERIES) * d)];
-                self.block(x, part, |q| count(first + q), scores)
-            },
-        )?;
+        let asked = queries.len() / d;
+        let room = || (vec![0.0; self.blocks.len() * QUERIES], Scores::room());
+        let found =
+            parallel_with(asked.div_ceil(QUERIES), threads, room, |(most, scores), part| {
+                let first = part * QUERIES;
+                let queries = &queries[first * d..asked.min(first + QUERIES) * d];
+                self.together(x, queries, |q| count(first + q), most, scores)
+            })?;
         Ok(found.into_iter().flatten().collect())
     }
 
-    fn block(
+    /// The same for a few queries; `most` has room for the highest possible score of each block for each query.
+    fn together(
         &self,
         x: &[f64],
         queries: &[f64],
         count: impl Fn(usize) -> usize,
-        scores: &mut [f32],
+        most: &mut [f64],
+        scores: &mut Scores,
     ) -> Vec<Vec<Near>> {
-        let (d, n) = (self.ell.len(), self.rows());
-        let asked = queries.len() / d;
-        let mut sides = vec![1.0_f32; asked * (d + 1)];
-        let mut all = Vec::with_capacity(asked);
-        for (q, (query, side)) in
-            queries.chunks_exact(d).zip(sides.chunks_exact_mut(d + 1)).enumerate()
-        {
-            let square = scaled(query, &self.centre, &self.ell, side);
-            all.push(Candidates::new(count(q).min(n), square));
+        let (d, blocks) = (self.ell.len(), self.blocks.len());
+        let mut asked: Vec<(Vec<f32>, Candidates)> = Vec::with_capacity(QUERIES);
+        for (q, (query, most)) in queries.chunks_exact(d).zip(most.chunks_mut(blocks)).enumerate() {
+            let mut point = vec![0.0; d];
+            let square = scaled(query, &self.centre, &self.ell, &mut point);
+            let mut candidates = Candidates::new(count(q).min(self.blocks.total()), square);
+            self.blocks.distances(self.level, &point, most);
+            for (b, most) in most.iter_mut().enumerate() {
+                *most = 0.5 * (square - *most) + self.slack(self.blocks.farthest(b), square);
+            }
+            // The block of the query, and more until there are enough rows, tell what is out of the question.
+            while candidates.found.len() < candidates.count {
+                let highest = (0..blocks).max_by(|a, b| most[*a].total_cmp(&most[*b])).unwrap_or(0);
+                self.look(highest, &point, &mut candidates, scores);
+                most[highest] = f64::NEG_INFINITY;
+            }
+            asked.push((point, candidates));
         }
-        let side = MatRef::from_column_major_slice(&sides, d + 1, asked);
-        for (block, points) in self.points.chunks(BLOCK * (d + 1)).enumerate() {
-            let rows = points.len() / (d + 1);
-            let points = MatRef::from_column_major_slice(points, d + 1, rows).transpose();
-            let out = &mut scores[..rows * asked];
-            let to = MatMut::from_column_major_slice_mut(out, rows, asked);
-            matmul(to, Accum::Replace, points, side, 1.0_f32, Par::Seq);
-            for (scores, candidates) in out.chunks_exact(rows).zip(&mut all) {
-                candidates.add(self, (block * BLOCK) as u32, scores);
+        for b in 0..blocks {
+            for ((point, candidates), most) in asked.iter_mut().zip(most.chunks(blocks)) {
+                if most[b] > f64::NEG_INFINITY && most[b] >= candidates.cut.into() {
+                    self.look(b, point, candidates, scores);
+                }
             }
         }
-        let exact = |(query, candidates): (&[f64], Candidates)| {
+        let exact = |(query, (_, mut candidates)): (&[f64], (Vec<f32>, Candidates))| {
+            self.thin(&mut candidates);
             let distance = |row: u32| -> f64 {
                 let at = &x[row as usize * d..(row as usize + 1) * d];
                 let apart = at.iter().zip(query).zip(&self.ell);
                 apart.map(|((a, b), ell)| ((a - b) / ell).powi(2)).sum()
             };
-            let mut near: Vec<Near> =
-                candidates.found.iter().map(|(_, row)| (distance(*row), *row)).collect();
+            let rows = candidates.found.iter().map(|(_, at)| self.blocks.row(*at as usize));
+            let mut near: Vec<Near> = rows.map(|row| (distance(row), row)).collect();
             near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             near.truncate(candidates.count);
             near
         };
-        queries.chunks_exact(d).zip(all).map(exact).collect()
+        queries.chunks_exact(d).zip(asked).map(exact).collect()
+    }
+
+    /// How far the computed score of a row, at most `|x|^2` from the centre, may be above the true one.
+    fn slack(&self, row: f64, query: f64) -> f64 {
+        rounding(self.ell.len()) * (2.0 * row + query)
+    }
+
+    /// Take in what may be near in block `b`.
+    fn look(&self, b: usize, point: &[f32], candidates: &mut Candidates, scores: &mut Scores) {
+        self.blocks.scores(self.level, b, point, scores);
+        let first = b * BLOCK;
+        let each = &scores.each[..self.blocks.rows(b)];
+        for (tile, (scores, top)) in each.chunks(TILE).zip(&scores.tops).enumerate() {
+            if *top >= candidates.cut {
+                candidates.add(first + tile * TILE, scores);
+            }
+        }
+        if candidates.found.len() >= candidates.full {
+            self.thin(candidates);
+        }
+    }
+
+    /// With `s` the computed score, that of the row's true score is between `s - 2 e |x|^2 - e |q|^2` and
+    /// `s + e |q|^2`. The best ones are at least so near, and what cannot be as near is out of the question.
+    fn thin(&self, candidates: &mut Candidates) {
+        let Candidates { count, square, cut, found, full } = candidates;
+        if found.len() <= *count || *count == 0 {
+            return;
+        }
+        let last = found.select_nth_unstable_by(*count - 1, |a, b| b.0.total_cmp(&a.0)).1.0;
+        let e = rounding(self.ell.len());
+        let row = |at: u32| self.blocks.constant(at as usize) / (e - 0.5);
+        let farthest = found[..*count].iter().map(|(_, at)| row(*at)).fold(0.0, f64::max);
+        *cut = (f64::from(last) - 2.0 * e * (farthest + *square)) as f32;
+        found.retain(|(score, _)| score >= cut);
+        *full = 2 * found.len() + *count;
     }
 }
 
@@ -152,6 +168,7 @@ struct Candidates {
     square: f64,
     /// Scores below this are out of the question.
     cut: f32,
+    /// The score and the place among the blocks.
     found: Vec<(f32, u32)>,
     /// So many are looked through for those that are out of the question by now.
     full: usize,
@@ -159,42 +176,12 @@ struct Candidates {
 
 impl Candidates {
     fn new(count: usize, square: f64) -> Candidates {
-        let full = 4 * count + GROUP;
-        Candidates { count, square, cut: f32::NEG_INFINITY, found: Vec::new(), full }
+        let cut = if count == 0 { f32::INFINITY } else { f32::NEG_INFINITY };
+        Candidates { count, square, cut, found: Vec::new(), full: count + 1 }
     }
 
-    fn add(&mut self, index: &Index, first: u32, scores: &[f32]) {
-        for (group, scores) in scores.chunks(GROUP).enumerate() {
-            let mut any = false;
-            // Without a branch the compiler compares many at once.
-            scores.iter().for_each(|score| any |= *score >= self.cut);
-            if !any {
-                continue;
-            }
-            let first = first + (group * GROUP) as u32;
-            let rows = (first..).zip(scores).filter(|(_, score)| **score >= self.cut);
-            self.found.extend(rows.map(|(row, score)| (*score, row)));
-            if self.found.len() >= self.full {
-                self.thin(index);
-            }
-        }
-        self.thin(index);
-    }
-
-    /// With `s` the computed score, that of the row's true score is between `s - 2 e |x|^2 - e |q|^2` and
-    /// `s + e |q|^2`. The best ones are at least so near, and what cannot be as near is out of the question.
-    fn thin(&mut self, index: &Index) {
-        if self.found.len() <= self.count || self.count == 0 {
-            return;
-        }
-        let descending = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0);
-        let last = self.found.select_nth_unstable_by(self.count - 1, descending).1.0;
-        let (d, e) = (index.ell.len(), rounding(index.ell.len()));
-        let square = |row: u32| f64::from(index.points[row as usize * (d + 1) + d]) / (e - 0.5);
-        let best = self.found[..self.count].iter().map(|(_, row)| square(*row));
-        let slack = 2.0 * e * (best.fold(0.0, f64::max) + self.square);
-        self.cut = (f64::from(last) - slack) as f32;
-        self.found.retain(|(score, _)| *score >= self.cut);
-        self.full = 2 * self.found.len() + 4 * self.count;
+    fn add(&mut self, first: usize, scores: &[f32]) {
+        let near = scores.iter().enumerate().filter(|(_, score)| **score >= self.cut);
+        self.found.extend(near.map(|(r, score)| (*score, (first + r) as u32)));
     }
 }

@@ -22,10 +22,9 @@ fn table(rows: usize) -> Arc<Table> {
 }
 
 /// The rows of a table by their scaled distance from a point, without some.
-fn sorted(table: &Table, x: &[f64], without: &[usize]) -> Vec<usize> {
-    let ell = HYPER().ell;
+fn sorted(table: &Table, x: &[f64], ell: &[f64], without: &[usize]) -> Vec<usize> {
     let distance = |row: usize| -> f64 {
-        table.row(row).iter().zip(x).zip(&ell).map(|((a, b), ell)| ((a - b) / ell).powi(2)).sum()
+        table.row(row).iter().zip(x).zip(ell).map(|((a, b), ell)| ((a - b) / ell).powi(2)).sum()
     };
     let mut rows: Vec<usize> = (0..table.y.len()).filter(|row| !without.contains(row)).collect();
     rows.sort_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(a.cmp(b)));
@@ -52,7 +51,7 @@ fn a_row_is_predicted_by_the_exact_gp_on_its_nearest_rows_with_any_number_of_thr
             assert_eq!(said, gp.predict(&queries.x, true, 3).unwrap());
             let function = gp.predict(&queries.x, false, 2).unwrap();
             for (q, x) in queries.x.chunks(INPUTS).enumerate() {
-                let mut near = sorted(&table, x, &[]);
+                let mut near = sorted(&table, x, &HYPER().ell, &[]);
                 near.truncate(FEWEST);
                 let (mean, sd) = exact(kernel, &table, &near, x);
                 let what = format!("{kernel}, {rows} rows, query {q}");
@@ -60,6 +59,33 @@ fn a_row_is_predicted_by_the_exact_gp_on_its_nearest_rows_with_any_number_of_thr
                 assert!((said.sd[q] / sd - 1.0).abs() < 1e-10, "{what}");
                 let noise = said.sd[q].powi(2) - function.sd[q].powi(2);
                 assert!((noise - HYPER().noise).abs() < 1e-12, "{what}");
+            }
+        }
+    }
+}
+
+/// Several blocks of rows: with many equal distances, all rows the same, rows far out, and inputs that matter little.
+#[test]
+fn the_nearest_rows_are_those_of_a_sorted_table() {
+    const ROWS: usize = 2300;
+    let mut rng = stream(9, Purpose::Simulate, 0);
+    let mut tables: Vec<Vec<f64>> = vec![table(ROWS).x.clone(), vec![0.25; ROWS * INPUTS]];
+    tables.push((0..ROWS * INPUTS).map(|_| f64::from(rng.random_range(0..4_u8))).collect());
+    let mut far = table(ROWS).x.clone();
+    far.iter_mut().step_by(401).for_each(|x| *x *= 1e7);
+    tables.push(far);
+    for (which, x) in tables.into_iter().enumerate() {
+        let table = Table::new(x, INPUTS, vec![0.0; ROWS]).unwrap();
+        for ell in [HYPER().ell, vec![0.01, 50.0, 1e6]] {
+            let index = Index::new(&table.x, &ell);
+            let queries: Vec<f64> = table.x.iter().step_by(13).take(40 * INPUTS).copied().collect();
+            let count = |q: usize| [1, 128, 700, ROWS + 5][q % 4];
+            let found = index.nearest(&table.x, &queries, count, 2).unwrap();
+            for (q, (query, found)) in queries.chunks(INPUTS).zip(&found).enumerate() {
+                let mut want = sorted(&table, query, &ell, &[]);
+                want.truncate(count(q));
+                let found: Vec<usize> = found.iter().map(|(_, row)| *row as usize).collect();
+                assert_eq!(found, want, "table {which}, query {q}");
             }
         }
     }
@@ -75,7 +101,7 @@ fn a_row_left_out_is_predicted_without_its_twins() {
     let said = gp.left_out(&rows, &twins, 2).unwrap();
     for (row, (mean, sd)) in rows.into_iter().zip(said) {
         let without = if row < 2 { vec![0, 1] } else { vec![row] };
-        let mut near = sorted(&table, table.row(row), &without);
+        let mut near = sorted(&table, table.row(row), &HYPER().ell, &without);
         near.truncate(FEWEST);
         let want = exact(Kernel::Matern52, &table, &near, table.row(row));
         assert!((mean - want.0).abs() < 1e-10 && (sd / want.1 - 1.0).abs() < 1e-10, "row {row}");
