@@ -25,11 +25,11 @@ struct Watched<'a, D> {
 const CANCELLED: &str = "cancelled";
 
 impl<D: Density> Answer for Watched<'_, D> {
-    fn dim(&self) -> usize {
+    fn dimension(&self) -> usize {
         self.density.dim()
     }
 
-    fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
+    fn answer(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
         if self.monitor.cancelled() {
             return Err(DensityError::Fatal(CANCELLED.into()));
         }
@@ -76,34 +76,13 @@ impl<'a> Running<'a> {
         start: &[f64],
         length: Length,
         settings: &Checked,
-        mut rng: ChaCha8Rng,
+        rng: ChaCha8Rng,
         monitor: &'a dyn Monitor,
     ) -> Result<Running<'a>> {
         let scaled = density.is_scaled();
-        let math = CpuMath::new(Target(Watched { density, monitor }));
-        let target_accept = settings.acceptance();
-        let made = match settings.metric {
-            Metric::Diagonal => {
-                let mut s = DiagNutsSettings::default();
-                s.adapt_options.step_size_settings.target_accept = target_accept;
-                if scaled {
-                    // The variance of three draws, of which some are equal, can be next to nothing.
-                    s.adapt_options.mass_matrix_update_freq = 20;
-                    s.adapt_options.early_mass_matrix_switch_freq = 20;
-                }
-                boxed(common(s, length), number, math, length, &mut rng)
-            }
-            Metric::LowRank => {
-                let mut s = LowRankNutsSettings::default();
-                let adapt = &mut s.adapt_options;
-                adapt.step_size_settings.target_accept = target_accept;
-                // An update costs as much as a thousand gradients: half as often as by default.
-                adapt.mass_matrix_update_freq = 40;
-                adapt.early_mass_matrix_switch_freq = 25;
-                boxed(common(s, length), number, math, length, &mut rng)
-            }
-        };
-        let mut sampler = made.map_err(|e| failed(number, &e))?;
+        let target = Target(Box::new(Watched { density, monitor }));
+        let mut sampler = sampler(target, scaled, number, length, settings, rng)
+            .map_err(|e| failed(number, &e))?;
         let begun = sampler.begin(start);
         let stopped = begun.is_err() && monitor.cancelled();
         match begun {
@@ -180,6 +159,40 @@ trait Step {
 struct Nuts<M: Math, S: NutsRsSettings> {
     chain: S::Chain<M>,
     length: Length,
+}
+
+/// The sampler that the settings ask for; `scaled` is what [`Density::is_scaled`] says.
+fn sampler<'a>(
+    target: Target<'a>,
+    scaled: bool,
+    number: usize,
+    length: Length,
+    settings: &Checked,
+    mut rng: ChaCha8Rng,
+) -> anyhow::Result<Box<dyn Step + 'a>> {
+    let math = CpuMath::new(target);
+    let target_accept = settings.acceptance();
+    match settings.metric {
+        Metric::Diagonal => {
+            let mut s = DiagNutsSettings::default();
+            s.adapt_options.step_size_settings.target_accept = target_accept;
+            if scaled {
+                // The variance of three draws, of which some are equal, can be next to nothing.
+                s.adapt_options.mass_matrix_update_freq = 20;
+                s.adapt_options.early_mass_matrix_switch_freq = 20;
+            }
+            boxed(common(s, length), number, math, length, &mut rng)
+        }
+        Metric::LowRank => {
+            let mut s = LowRankNutsSettings::default();
+            let adapt = &mut s.adapt_options;
+            adapt.step_size_settings.target_accept = target_accept;
+            // An update costs as much as a thousand gradients: half as often as by default.
+            adapt.mass_matrix_update_freq = 40;
+            adapt.early_mass_matrix_switch_freq = 25;
+            boxed(common(s, length), number, math, length, &mut rng)
+        }
+    }
 }
 
 fn boxed<'a, M: Math + 'a, S: NutsRsSettings + 'a>(

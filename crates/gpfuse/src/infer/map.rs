@@ -5,6 +5,7 @@ use std::convert::Infallible;
 
 use basin::{CostFunction, Executor, FirstOrderState, Gradient, Lbfgs};
 
+use super::target::Answer;
 use super::{Density, DensityError, Monitor};
 use crate::{Error, Result};
 
@@ -18,8 +19,8 @@ pub struct Point {
 }
 
 /// A log density as a cost to be made small.
-struct Problem<'a, D> {
-    density: RefCell<D>,
+struct Problem<'a> {
+    density: RefCell<Box<dyn Answer + 'a>>,
     monitor: &'a dyn Monitor,
     best: RefCell<Point>,
     fatal: RefCell<Option<String>>,
@@ -28,7 +29,7 @@ struct Problem<'a, D> {
 /// What the line search sees where the density is not finite: worse than anything it met.
 const FORBIDDEN: f64 = 1e300;
 
-impl<D> Problem<'_, D> {
+impl Problem<'_> {
     /// The best point, unless the density gave up.
     fn end(self) -> Result<Point> {
         match self.fatal.into_inner() {
@@ -39,7 +40,7 @@ impl<D> Problem<'_, D> {
 }
 
 // Implemented for a reference: the executor takes its problem by value, and the best point is read later.
-impl<D: Density> CostFunction for &Problem<'_, D> {
+impl CostFunction for &Problem<'_> {
     type Param = Vec<f64>;
     type Output = f64;
     type Error = Infallible;
@@ -49,7 +50,7 @@ impl<D: Density> CostFunction for &Problem<'_, D> {
     }
 }
 
-impl<D: Density> Gradient for &Problem<'_, D> {
+impl Gradient for &Problem<'_> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, q: &Vec<f64>) -> std::result::Result<Vec<f64>, Infallible> {
@@ -61,7 +62,7 @@ impl<D: Density> Gradient for &Problem<'_, D> {
         if self.monitor.cancelled() || self.fatal.borrow().is_some() {
             return Ok((0.0, grad));
         }
-        match self.density.borrow_mut().logp(q, &mut grad) {
+        match self.density.borrow_mut().answer(q, &mut grad) {
             Ok(logp) => {
                 let mut best = self.best.borrow_mut();
                 if logp > best.logp {
@@ -90,13 +91,18 @@ pub fn climb<D: Density>(
     steps: usize,
     monitor: &dyn Monitor,
 ) -> Result<Point> {
+    climb_any(Box::new(density.clone()), start, steps, monitor)
+}
+
+fn climb_any(
+    density: Box<dyn Answer + '_>,
+    start: Vec<f64>,
+    steps: usize,
+    monitor: &dyn Monitor,
+) -> Result<Point> {
     let best = RefCell::new(Point { q: start.clone(), logp: f64::NEG_INFINITY });
-    let problem = Problem {
-        density: RefCell::new(density.clone()),
-        monitor,
-        best,
-        fatal: RefCell::new(None),
-    };
+    let problem =
+        Problem { density: RefCell::new(density), monitor, best, fatal: RefCell::new(None) };
     let shared = &problem;
     let Ok((cost, _)) = shared.cost_and_gradient(&start);
     if cost == FORBIDDEN || steps == 0 {

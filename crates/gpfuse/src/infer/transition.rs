@@ -34,11 +34,11 @@ struct Scaled<'a, D> {
 }
 
 impl<D: Density> Answer for Scaled<'_, D> {
-    fn dim(&self) -> usize {
+    fn dimension(&self) -> usize {
         self.density.dim()
     }
 
-    fn logp(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
+    fn answer(&mut self, q: &[f64], grad: &mut [f64]) -> std::result::Result<f64, DensityError> {
         if self.asked {
             return self.density.logp(q, grad);
         }
@@ -98,7 +98,6 @@ impl Transition {
         q: &[f64],
         rng: &mut ChaCha8Rng,
     ) -> Result<(Vec<f64>, Stat)> {
-        let fail = |e: anyhow::Error| Error::Sampling(format!("{e:#}").into());
         let dim = density.dim();
         if let Some(scales) = self.scales.as_ref().filter(|scales| scales.len() != dim) {
             return Err(Error::Shape {
@@ -108,10 +107,19 @@ impl Transition {
             });
         }
         let answers = Scaled { density, scales: self.scales.as_deref(), asked: false };
-        let math = CpuMath::new(Target(answers));
-        let mut chain = self.nuts.new_chain(0, math, rng).map_err(fail)?;
-        chain.set_position(q).map_err(fail)?;
-        let (position, _, mut stats, progress) = chain.expanded_draw().map_err(fail)?;
+        self.drawn(Target(Box::new(answers)), q, rng)
+            .map_err(|e| Error::Sampling(format!("{e:#}").into()))
+    }
+
+    fn drawn(
+        &self,
+        target: Target<'_>,
+        q: &[f64],
+        rng: &mut ChaCha8Rng,
+    ) -> anyhow::Result<(Vec<f64>, Stat)> {
+        let mut chain = self.nuts.new_chain(0, CpuMath::new(target), rng)?;
+        chain.set_position(q)?;
+        let (position, _, mut stats, progress) = chain.expanded_draw()?;
         let dims = (&*chain.math()).into();
         let stat = stat(stats.get_all(&dims), progress.step_size, self.length);
         Ok((position.into_vec(), stat))
