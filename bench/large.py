@@ -18,6 +18,7 @@ histgb: scikit-learn's HistGradientBoostingRegressor for 19 quantiles; no densit
 xgboost-distribution: a normal density, at most 2,000 rounds with learning rate 0.05, stopped by a
 random tenth.
 ngboost: as in `bench/peers_tables.py`.
+gpboost: GPBoost's GP by Vecchia's approximation, 30 neighbours, Matern 5/2 with a lengthscale per input.
 svgp: GPyTorch, 1,024 inducing points, Matern 5/2, 50 epochs of Adam (0.01) in batches of 1,024.
 """
 
@@ -136,6 +137,24 @@ def histgb(x: Array, y: Array, new: Array, target: Array) -> Said:
     return {"crps": crps, "pit": pit}
 
 
+def gpboost(x: Array, y: Array, new: Array, target: Array) -> Said:
+    import gpboost
+
+    model = gpboost.GPModel(
+        gp_coords=x,
+        cov_function="matern_ard",
+        cov_fct_shape=2.5,
+        gp_approx="vecchia",
+        num_neighbors=30,
+        likelihood="gaussian",
+        seed=SEED,
+    )
+    model.fit(y=y, X=np.ones((len(y), 1)))
+    ones = np.ones((len(new), 1))
+    said = model.predict(gp_coords_pred=new, X_pred=ones, predict_var=True, predict_response=True)
+    return normal(target, said["mu"], np.sqrt(said["var"]))
+
+
 def svgp(x: Array, y: Array, new: Array, target: Array) -> Said:
     import gpytorch
     import torch
@@ -178,6 +197,7 @@ METHODS: dict[str, Callable[[Array, Array, Array, Array], Said]] = {
     "histgb": histgb,
     "xgboost-distribution": xgboost_distribution,
     "ngboost": ngboost,
+    "gpboost": gpboost,
     "svgp": svgp,
 }
 
