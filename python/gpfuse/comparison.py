@@ -107,7 +107,7 @@ def compare(
         left out in turn.
     methods : list of str, optional
         Names of what to compare: "het", "mogpe", "pogpe", "bhs", "pbhs", "pbhs-plain",
-        "single-gp", and the rules in `gf.RULES`. If not given, all that these experts can be used
+        "gp", and the rules in `gf.RULES`. If not given, all that these experts can be used
         by: trees have no marginal likelihood, which "bma" needs.
     random_state : int, RandomState, Generator or None
         An int is the seed of the command line.

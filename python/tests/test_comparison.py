@@ -55,12 +55,12 @@ def test_it_is_the_comparison_of_the_program(
         told["rows"],
         told["experts"],
     )
-    assert set(found.methods) >= {"pogpe", "pbhs-plain", "single-gp", *gf.RULES}
+    assert set(found.methods) >= {"pogpe", "pbhs-plain", "gp", *gf.RULES}
     assert found.scored == ("leave-one-out" if left_out else "test")
 
 
 def test_the_table() -> None:
-    chosen = ["single-gp", "stacking", "het"]
+    chosen = ["gp", "stacking", "het"]
     with pytest.warns(gf.ConvergenceWarning, match="^het: "):
         found = gf.compare(
             DATA.X[TRAIN],
@@ -84,8 +84,8 @@ def test_the_table() -> None:
 def test_one_that_fails_is_a_line() -> None:
     """Sixty rows are too few for as many experts, and enough for one GP."""
     rows = [DATA.X[TRAIN], DATA.y[TRAIN], DATA.X[TEST], DATA.y[TEST]]
-    found = gf.compare(*rows, methods=["stacking", "single-gp"], experts=60)
-    assert list(found.methods) == ["single-gp", "stacking"]
+    found = gf.compare(*rows, methods=["stacking", "gp"], experts=60)
+    assert list(found.methods) == ["gp", "stacking"]
     assert "60" in found.methods["stacking"]["error"]
     line = str(found).splitlines()[2]
     assert line.startswith("stacking") and "failed: " in line

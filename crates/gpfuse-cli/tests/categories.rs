@@ -97,7 +97,7 @@ fn faults_and_names_of_rows_are_no_categories() {
 fn comparisons_and_lists_of_inputs_know_categories() {
     let place = place();
     let tiny = "--warmup 20 --draws 20 --chains 2 --size 4 --max-depth 3 --inputs x,size";
-    let methods = "--methods single-gp,het";
+    let methods = "--methods gp,het";
     let run = place.done(&format!("compare t.csv t.csv --target y {methods} {tiny} --json"));
     let found = run.json();
     let failed = |method: &serde_json::Value| !method["error"].is_null();

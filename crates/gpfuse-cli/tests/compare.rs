@@ -14,7 +14,7 @@ const ALL: [&str; 20] = [
     "bhs",
     "pbhs",
     "pbhs-plain",
-    "single-gp",
+    "gp",
     "linear-pool",
     "poe",
     "gpoe-uniform",
@@ -109,7 +109,7 @@ fn some_methods_as_a_table() {
     let run = |methods: &str| {
         place.done(&format!("compare d.csv t.csv --target y --methods {methods} {SMALL_FIT}"))
     };
-    let few = run("poe,single-gp,pbhs").out;
+    let few = run("poe,gp,pbhs").out;
     let lines: Vec<&str> = few.lines().take_while(|l| !l.is_empty()).collect();
     assert!(lines[0].starts_with("method") && lines.len() == 4, "{few}");
     let nlpd = |line: &str| line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap();

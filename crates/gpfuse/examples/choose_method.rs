@@ -12,7 +12,7 @@ fn main() -> gpfuse::Result<()> {
     let (test, train): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|row| row % 4 == 0);
     let (train, test) = (all.pick(&train)?, all.pick(&test)?);
 
-    let names = ["het", "bhs", "pbhs", "single-gp", "stacking", "rbcm"];
+    let names = ["het", "bhs", "pbhs", "gp", "stacking", "rbcm"];
     let methods = names.into_iter().map(str::parse).collect::<gpfuse::Result<Vec<Contestant>>>()?;
     let found = compare(&train, Some(&test), &FitSettings::default(), &methods, &Quiet)?;
     for (method, scored) in found.scored() {

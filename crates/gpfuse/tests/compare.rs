@@ -66,7 +66,7 @@ fn find(comparison: &Comparison, contestant: Contestant) -> &Scored {
 #[test]
 fn neither_repetition_nor_company_changes_a_score() {
     let (train, test) = (rows(1, 1.0), rows(2, 1.0));
-    let some = ["pbhs-plain", "single-gp", "mogpe", "pseudo-bma-plus"].map(|n| n.parse().unwrap());
+    let some = ["pbhs-plain", "gp", "mogpe", "pseudo-bma-plus"].map(|n| n.parse().unwrap());
     for test in [Some(&test), None] {
         let all = run(&train, test, 2, &Contestant::all());
         assert_eq!(
@@ -156,7 +156,7 @@ fn weighted_chains_are_at_least_as_good_as_the_best() {
 #[test]
 fn a_failure_is_an_entry() {
     let (train, test) = (rows(6, 1.0), rows(7, 1.0));
-    let few = ["bhs", "het", "linear-pool", "single-gp"].map(|n| n.parse().unwrap());
+    let few = ["bhs", "het", "linear-pool", "gp"].map(|n| n.parse().unwrap());
     let reason = |all: &Comparison, name: &str| {
         let entry = all.entries.iter().find(|e| e.contestant.name() == name).unwrap();
         entry.outcome.as_ref().unwrap_err().to_string()
@@ -224,7 +224,7 @@ impl Audience for Impatient {
 
 #[test]
 fn what_is_finished_is_kept() {
-    let some = ["linear-pool", "poe", "bcm", "single-gp"].map(|n| n.parse().unwrap());
+    let some = ["linear-pool", "poe", "bcm", "gp"].map(|n| n.parse().unwrap());
     let all = compare(&rows(9, 1.0), None, &settings(2), &some, &Impatient).unwrap();
     assert!(all.interrupted && all.entries.len() == 4 && all.scored().count() == 2);
     let last = all.entries[3].outcome.as_ref().unwrap_err().to_string();

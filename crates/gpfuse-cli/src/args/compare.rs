@@ -54,7 +54,6 @@ fn methods() -> String {
 }
 
 fn contestants() -> impl TypedValueParser<Value = Contestant> {
-    // What `fit` calls `single-gp`.
-    Names::new(Contestant::all().into_iter().map(Contestant::name).chain(["gp"]))
+    Names::new(Contestant::all().into_iter().map(Contestant::name))
         .try_map(|name| name.parse::<Contestant>().map_err(|e| e.to_string()))
 }

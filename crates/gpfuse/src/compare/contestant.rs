@@ -49,7 +49,7 @@ impl Contestant {
             Contestant::Method(method) => method.name(),
             Contestant::PlainPbhs => "pbhs-plain",
             Contestant::Rule(rule) => rule.name(),
-            Contestant::SingleGp => "single-gp",
+            Contestant::SingleGp => Method::Gp.name(),
         }
     }
 
@@ -90,8 +90,6 @@ impl FromStr for Contestant {
 
     fn from_str(s: &str) -> Result<Contestant> {
         let names: Vec<&str> = Contestant::all().iter().map(|c| c.name()).collect();
-        // What `fit` calls it.
-        let s = if s.eq_ignore_ascii_case(Method::Gp.name()) { "single-gp" } else { s };
         let known = meant(names.iter().copied(), s);
         Contestant::all().into_iter().find(|c| Some(c.name()) == known).ok_or_else(|| {
             Error::setting("methods", format!("unknown method `{s}`: use {}", names.join(", ")))

@@ -77,7 +77,7 @@ fn legend(comparison: &Comparison) -> Vec<String> {
         vec!["NLPD: mean negative log predictive density, lower is better; in nats.".into()];
     out.push(match comparison.left_out {
         true => format!(
-            "rows: {rows} of the training table, each left out in turn. Joint methods and single-gp \
+            "rows: {rows} of the training table, each left out in turn. Joint methods and gp \
              learn\n      from all others, experts only from their own: test rows judge more fairly."
         ),
         false => format!("rows: {rows} of the test table."),
