@@ -8,7 +8,7 @@ const SCRIPT: &str = include_str!("web/page.js");
 
 /// The SHA-256 of the style, by which the browser knows it: no other style is used, whatever a column
 /// of a table is called.
-const STYLE_HASH: &str = "7p92WuhyE5ZHEnqJ6eYQbfYZlt9xI7CFOUMLoFooHCc=";
+const STYLE_HASH: &str = "HuINoKpSs4ACLlcTUX+jA2dhDZJhluqf1O2MfcM49vo=";
 /// The same for the script: no other is run.
 const SCRIPT_HASH: &str = "TrcMnCa6QJrOhlGU00mtoYOthh9KmQrrbw1moOG0A+Q=";
 

@@ -1,6 +1,6 @@
 //! The scores of a model on a table.
 
-use gpfuse::metrics::{LEVELS, Measured, Score, Scores};
+use gpfuse::metrics::{LEVELS, Measured, Score, Scores, paired};
 
 use super::Model;
 use crate::page::document::{Block, Cell, Column, Section, Table};
@@ -61,6 +61,7 @@ fn beside(model: &Model<'_>, fusion: &Scores) -> Table {
     let mut columns = vec![
         Column::words("Predictions"),
         Column::unit("NLPD", "nats per row"),
+        Column::unit("Above the fusion", "nats per row"),
         Column::unit("CRPS", &target),
         Column::unit("RMSE", &target),
     ];
@@ -68,7 +69,14 @@ fn beside(model: &Model<'_>, fusion: &Scores) -> Table {
         .extend(LEVELS.map(|level| Column::unit(&format!("Inside {:.0} %", 100.0 * level), "%")));
     let row = |name: String, scores: &Scores| {
         let measured = |s: &Score| Cell::measured(Some(s.value), s.se);
-        let plain = [&scores.nlpd, &scores.crps, &scores.rmse].map(measured);
+        // Row by row: what is hard for all of them is not an error of the difference.
+        let losses = |s: &Scores| s.losses.iter().map(|row| row[0]).collect::<Vec<f64>>();
+        let above = paired(&losses(scores), &losses(fusion)).ok();
+        let error = above.and_then(|d| d.se).filter(|_| !std::ptr::eq(scores, fusion));
+        let plain = [measured(&scores.nlpd)]
+            .into_iter()
+            .chain([Cell::measured(above.map(|d| d.mean), error)])
+            .chain([&scores.crps, &scores.rmse].map(measured));
         let inside = scores.coverage.iter().map(|s| Cell::fixed(Some(100.0 * s.value), 0));
         [Cell::words(name)].into_iter().chain(plain).chain(inside).collect()
     };
