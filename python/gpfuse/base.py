@@ -264,6 +264,15 @@ class Sampled(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return datatree(self, X, samples=samples, random_state=random_state, **said)
 
+    def weights_datatree(self, X: Any) -> DataTree:
+        """The weights at each row of `X` in every draw, as an xarray DataTree, for ArviZ.
+
+        Its group `posterior` holds `weight`, with the dimensions chain, draw, row and expert.
+        """
+        from .datatree import weights_datatree
+
+        return weights_datatree(self, X)
+
 
 class SampledRegressor(RegressorMixin, Sampled):  # type: ignore[misc]
     """One whose target is a number, with a predictive density."""

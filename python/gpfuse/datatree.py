@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .columns import Encoded
-from .engine import seed_of
+from .engine import seed_of, threads_of
 
 if TYPE_CHECKING:
     from xarray import Dataset, DataTree
@@ -59,26 +59,68 @@ def datatree(
     mean, std : arrays of shape (n, experts), optional
         What experts made elsewhere say at these rows, for models fitted with `mean=` and `std=`.
     """
-    try:
-        import xarray
-    except ImportError as missing:
-        words = "xarray is not installed: run `pip install gpfuse[arviz]`"
-        raise ImportError(words) from missing
+    xarray = _xarray()
     if samples < 0:
         raise ValueError(f"samples: {samples} is negative: use 0 or more")
     if samples and not hasattr(estimator, "predict_dist"):
         raise ValueError("samples: a classifier has no density to sample: leave it out")
     if X is not None and samples == 0:
         raise ValueError("samples: 0, but there are rows to predict at: say how many per row")
-    groups = {
-        name: _dataset(group)
-        for name, group in estimator.model_.groups().items()
-        if name != _INTERNAL
-    }
+    groups = _groups(estimator)
     if samples:
         said = {name: v for name, v in (("mean", mean), ("std", std)) if v is not None}
         groups |= _predictive(estimator, groups, X, samples, random_state, said)
-    return xarray.DataTree.from_dict(groups)
+    tree: DataTree = xarray.DataTree.from_dict(groups)
+    return tree
+
+
+def weights_datatree(estimator: Sampled, X: Any) -> DataTree:
+    """The weights at the rows `X` in every draw: posterior, sample_stats and the rows.
+
+    `posterior` holds `weight` with the dimensions chain, draw, row and expert. All chains are
+    there; where they count differently in predictions, `sample_stats` has their `chain_weight`.
+    """
+    xarray = _xarray()
+    rows = estimator._new_rows(X)
+    model, whole = estimator.model_, _groups(estimator)
+    threads = threads_of(estimator.threads, estimator.n_jobs)
+    shape = (len(rows), *model.draws, len(model.experts))
+    weight = model.weight_draws(rows, threads).reshape(shape)
+    dims = ("chain", "draw", "row", "expert")
+    coords = {name: whole["posterior"].coords[name] for name in ("chain", "draw")}
+    own = coords | {"row": np.arange(len(rows)), "expert": np.asarray(model.experts)}
+    drawn = {"weight": (dims, np.moveaxis(weight, 0, 2))}
+    groups = {
+        "posterior": xarray.Dataset(drawn, own, whole["posterior"].attrs),
+        "constant_data": _constant(estimator, rows),
+    }
+    if "sample_stats" in whole:
+        groups["sample_stats"] = whole["sample_stats"]
+    tree: DataTree = xarray.DataTree.from_dict(groups)
+    return tree
+
+
+def _xarray() -> Any:
+    try:
+        import xarray
+    except ImportError as missing:
+        words = "xarray is not installed: run `pip install gpfuse[arviz]`"
+        raise ImportError(words) from missing
+    return xarray
+
+
+def _groups(estimator: Sampled) -> dict[str, Dataset]:
+    """The groups of the model file that are for others, too."""
+    found = estimator.model_.groups().items()
+    return {name: _dataset(group) for name, group in found if name != _INTERNAL}
+
+
+def _constant(estimator: Sampled, rows: NDArray[np.float64]) -> Dataset:
+    """The group of the inputs at some rows."""
+    import xarray
+
+    inputs = {"row": np.arange(len(rows)), "input": np.asarray(estimator.model_.inputs)}
+    return xarray.Dataset({"x": (("row", "input"), rows)}, inputs)
 
 
 def _dataset(group: dict[str, Any]) -> Dataset:
@@ -123,8 +165,7 @@ def _predictive(
     sampled = xarray.Dataset({target: (("chain", "draw", "row"), values)}, coords, attrs)
     if X is None:
         return {"posterior_predictive": sampled}
-    inputs = {"row": coords["row"], "input": np.asarray(estimator.model_.inputs)}
-    constant = xarray.Dataset({"x": (("row", "input"), estimator._new_rows(X))}, inputs)
+    constant = _constant(estimator, estimator._new_rows(X))
     return {"predictions": sampled, "predictions_constant_data": constant}
 
 

@@ -166,3 +166,19 @@ def test_other_mistakes_are_named(stacked, monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(ImportError, match=r"pip install gpfuse\[arviz\]"):
         gf.stack(pair(), X)
+
+
+def test_weights_are_a_posterior_of_arviz(stacked):
+    """What ArviZ says about the weights at two rows is what `weights` says."""
+    new = np.array([[-1.0], [1.5]])
+    tree = stacked.weights_datatree(new)
+    weight = tree["posterior"]["weight"]
+    assert weight.dims == ("chain", "draw", "row", "expert")
+    assert list(weight.coords["expert"].values) == ["flat", "line"]
+    assert_array_equal(tree["constant_data"]["x"], new)
+    assert_allclose(weight.sum("expert"), 1.0, rtol=1e-12)
+    assert weight.sizes["draw"] == tree["sample_stats"].sizes["draw"]
+    old = az.__version__.startswith("0.")
+    table = az.summary(az.from_datatree(tree) if old else tree, round_to="none")
+    found = [float(table["mean"].loc[f"weight[{row}, line]"]) for row in (0, 1)]
+    assert_allclose(found, stacked.weights(new).mean[:, 1], rtol=1e-9)

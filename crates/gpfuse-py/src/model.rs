@@ -383,6 +383,18 @@ impl Model {
         Ok(((to_vector(py, found.mean), to_vector(py, found.sd)), (bad, good_k)))
     }
 
+    /// The weights of the experts in each draw of each chain, (rows x chains x draws, experts).
+    fn weight_draws<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'_>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (data, fitted) = (self.rows_at(&x)?, self.fitted.clone());
+        let found = run::whole(py, move |_| fitted.weight_draws(&data, threads))?;
+        to_matrix(py, found, self.fitted.model.experts())
+    }
+
     /// How the weights depend on some inputs, averaged over the other inputs of the rows: what there is to say in
     /// JSON, and for each of these inputs its places and (places, experts) of mean, low and high. None of one expert.
     fn weight_effects<'py>(

@@ -137,6 +137,17 @@ impl Fitted {
             .map(|found| Some(Effects { chain, ..found }))
     }
 
+    /// The weights of the experts at each row of `data`, in each draw of each chain, whatever the weight of the chain.
+    /// What experts say has no part in it.
+    ///
+    /// # Errors
+    /// If the rows do not have the model's inputs.
+    pub fn weight_draws(&self, data: &Data, threads: usize) -> Result<Vec<f64>> {
+        self.same_inputs(data)?;
+        let draws = self.draws.clone().weighted(&vec![1.0; self.draws.chains().len()])?;
+        self.predictor_of(&draws).weights(&self.scaled(data.x())?, threads)
+    }
+
     /// How the mean of the predictive density depends on each of some inputs.
     ///
     /// # Errors
