@@ -163,7 +163,8 @@ pub(crate) fn chosen(choice: &ExpertChoice) -> Vec<String> {
 
 /// What a fusion is worth on the rows that it learned from, as a table and in words, with an empty line after.
 pub(crate) fn worth(worth: &Worth) -> Vec<String> {
-    let head = ["rows left out", "NLPD", "its error", "above the fusion", "its error"];
+    let left_out = format!("{} left out", count(worth.rows, "row"));
+    let head = [&left_out, "NLPD", "its error", "above the fusion", "its error"];
     let mut rows = vec![head.map(String::from).to_vec()];
     for line in &worth.lines {
         let fitted = line.above_se.is_none();

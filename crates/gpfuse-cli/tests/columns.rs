@@ -102,8 +102,7 @@ fn words_are_understood_in_any_case() {
     place.write("s.toml", "method = \"PoGPE\"\nkernel = \"RBF\"\n");
     assert_eq!(fit("--settings s.toml")["method"], "pogpe");
     let tiny = "--warmup 20 --draws 20 --chains 2 --size 4 --max-depth 3 --expert-kernel RBF";
-    let run =
-        place.done(&format!("compare d.csv --target y --methods Single-GP,Het {tiny} --json"));
+    let run = place.done(&format!("compare d.csv --target y --methods GP,Het {tiny} --json"));
     assert_eq!(run.json()["methods"].as_array().unwrap().len(), 2);
 }
 

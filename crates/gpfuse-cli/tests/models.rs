@@ -129,7 +129,7 @@ fn rows_that_do_not_fit_the_model() {
     place.write("other.csv", "a,y\n1,2\n");
     place.write("inputs.csv", "x\n1\n");
     place.write("hole.csv", "x\n1\n\"\"\n");
-    let parts = ["`other.csv`: no column `x`", "choose from `a`, `y`"];
+    let parts = ["`other.csv`: no column `x`", "it has `a`, `y`"];
     place.refused("predict d.nc other.csv --out p.csv", 1, &parts);
     place.refused("evaluate d.nc inputs.csv", 1, &["`inputs.csv`: no column `y`"]);
     place.refused("predict d.nc inputs.csv --density", 1, &["`inputs.csv`: no column `y`"]);

@@ -39,9 +39,9 @@ fn missing_files_and_columns() {
     let place = Place::new();
     place.refused("fit no.csv --target y", 1, &["`no.csv`: no such file", "check the path"]);
     place.refused("fit . --target y", 1, &["`.`: is a folder", "give a table file"]);
-    place.refused("fit d.csv --target z", 1, &["`d.csv`: no column `z`: choose from `x`, `y`"]);
+    place.refused("fit d.csv --target z", 1, &["`d.csv`: no column `z`: it has `x`, `y`"]);
     place.refused("fit d.csv --target Y", 1, &["no column `Y` (did you mean `y`?)"]);
-    place.refused("fit d.csv --target y --inputs w", 1, &["no column `w`", "choose from"]);
+    place.refused("fit d.csv --target y --inputs w", 1, &["no column `w`", "it has"]);
     place.refused("fit d.csv --target y --inputs x,y", 1, &["column `y`", "take it out"]);
     place.refused("fit d.csv --target y --inputs x,x", 1, &["column `x` stands twice"]);
     place.refused("fit d.csv --target y --inputs x,,", 1, &["--inputs has an empty name"]);

@@ -56,7 +56,7 @@ pub enum TableError {
     #[error("`{path}`: column {column} has no name: name it in the header or remove it")]
     Unnamed { path: String, column: usize },
     /// A wanted column is missing.
-    #[error("`{path}`: no column `{name}`{hint}: choose from {known}")]
+    #[error("`{path}`: no column `{name}`{hint}: it has {known}")]
     NoColumn { path: String, name: String, hint: String, known: String },
     /// The header is in one piece that holds another separator.
     #[error(

@@ -120,7 +120,7 @@ fn headers_that_do_not_serve() {
     assert!(message(",b\n1,2\n", None).contains("column 1 has no name"));
     assert_eq!(read(",b\n1,2\n", Some(&["b"])).unwrap().columns, [[2.0]]);
     let text = message("temp,humidity\n1,2\n", Some(&["Temp"]));
-    let expected = "no column `Temp` (did you mean `temp`?): choose from `temp`, `humidity`";
+    let expected = "no column `Temp` (did you mean `temp`?): it has `temp`, `humidity`";
     assert!(text.contains(expected), "{text}");
     let text = message("temp,humidity\n1,2\n", Some(&["humdity"]));
     assert!(text.contains("did you mean `humidity`?"), "{text}");

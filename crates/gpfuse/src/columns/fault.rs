@@ -50,7 +50,8 @@ impl Fault {
                 };
                 format!(
                     "column `{}` holds {levels} different words in {rows} rows, as `{}`, and a category has at most \
-                     {MOST_LEVELS}, each in two rows on average: leave the column out{out}, or join its levels",
+                     {MOST_LEVELS}, each in two rows on average: leave the column out{out}, join its levels, or make \
+                     numbers of what stands for numbers, as of dates the days since the first",
                     show(column),
                     show(value)
                 )

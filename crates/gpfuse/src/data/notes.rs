@@ -2,10 +2,14 @@
 //! kind.
 
 use super::Data;
+use crate::experts::copies;
 use crate::settings::Message;
 
 /// A target of so few whole numbers is taken for counts or grades.
 const FEW_VALUES: usize = 30;
+
+/// The least share of rows that are copies of others.
+const COPIES: f64 = 0.01;
 
 /// Rows that each value has at least on average, where there are few.
 const ROWS_A_VALUE: usize = 3;
@@ -31,6 +35,7 @@ impl Data {
             .chain(index)
             .chain(self.of_experts())
             .chain(self.of_target())
+            .chain(self.of_copies())
             .map(Message::from)
             .collect()
     }
@@ -50,6 +55,18 @@ impl Data {
         })
     }
 
+    /// Rows that are there more than once.
+    fn of_copies(&self) -> Option<String> {
+        let y = self.y.as_ref().filter(|_| self.predictions().is_none())?;
+        let (count, rows) = (copies(&self.x, self.inputs.len(), y), y.len());
+        (count as f64 >= COPIES * rows as f64 && count > 1).then(|| {
+            format!(
+                "{count} of {rows} rows are copies of others, target included: if a join or the like made them, drop \
+                 them (in pandas `drop_duplicates`): a GP takes them for measurements without noise"
+            )
+        })
+    }
+
     /// A target that is a class, a count or a grade.
     fn of_target(&self) -> Option<String> {
         if self.predictions().is_some_and(|said| said.normal().is_none()) {
@@ -63,8 +80,8 @@ impl Data {
         let few = values.len() <= FEW_VALUES && values.len() * ROWS_A_VALUE <= self.len();
         match values[..] {
             [low, high] if few => Some(format!(
-                "target `{name}` is either {low} or {high}: for two classes a classifier serves better; here \
-                 the mean says how often {high} occurs, and the density is one of all numbers"
+                "target `{name}` is either {low} or {high}: for two classes a classifier serves better (in \
+                 Python `BHSClassifier`); here the mean says how often {high} occurs, and the density is one of all numbers"
             )),
             [low, .., high] if few && low >= 0.0 && values.iter().all(|v| v.fract() == 0.0) => {
                 Some(format!(
@@ -112,6 +129,10 @@ mod tests {
         assert!(
             data.notes()[0].to_string().starts_with("`mean_p` and `sd_p` are taken for inputs")
         );
+        // A table that was written three times.
+        let (x, y): (Vec<f64>, Vec<f64>) =
+            (0..90).map(|i| f64::from(i / 3)).map(|x| (x, x.sin())).unzip();
+        assert!(notes(x, 1, y)[0].starts_with("60 of 90 rows are copies of others"));
         // One row has no constant input.
         assert!(notes(vec![1.0], 1, vec![0.5]).is_empty());
     }

@@ -45,6 +45,8 @@ pub(crate) struct Setup {
     went_on: bool,
     /// What the number of the basis' functions is called, if it can be set.
     functions: Option<&'static str>,
+    /// Whether somebody stopped the chains.
+    interrupted: bool,
 }
 
 impl Setup {
@@ -65,6 +67,7 @@ impl Setup {
             accept: draws.aim().unwrap_or(sampler.acceptance()),
             deeper: Some(deeper).filter(|deeper| nuts && *deeper > sampler.max_depth),
             stack: how != Combine::Stack,
+            interrupted: draws.interrupted(),
             hilbert: rff && model.basis().inputs() <= 2,
             went_on: sampler.draws.is_none() && draws.per_chain() > FIRST_DRAWS,
             functions: match model.basis() {
@@ -253,6 +256,11 @@ impl Diagnostics {
                 ),
             });
         }
+        if setup.interrupted && !out.is_empty() {
+            let words = "the chains were stopped before they had the draws that they were to have, and have not mixed: \
+                         let the fit run to its end";
+            return vec![Message::new(words)];
+        }
         out
     }
 }
@@ -296,6 +304,7 @@ mod tests {
         chains: 4,
         accept: 0.8,
         deeper: None,
+        interrupted: false,
         stack: true,
         hilbert: true,
         went_on: false,

@@ -27,6 +27,8 @@ use crate::random::{Purpose, stream};
 
 /// Folds by which the weights of a mixture are learned without a row.
 const FOLDS: usize = 10;
+/// Of more draws every second, third and so on is taken: rows left out are then weighed by as many as they need.
+const MOST_DRAWS: usize = 2000;
 /// A row that an expert holds impossible has this log density, so that differences are numbers.
 const IMPOSSIBLE: f64 = -1e100;
 
@@ -116,6 +118,13 @@ impl Worth {
         experts.min_by(|a, b| a.nlpd.total_cmp(&b.nlpd))
     }
 
+    /// The best of the lines that predict better than the fusion by more than two standard errors.
+    fn surely_better(&self) -> Option<&Line> {
+        let better =
+            self.lines.iter().filter(|line| line.above < -2.0 * line.above_se.unwrap_or(0.0));
+        better.min_by(|a, b| a.above.total_cmp(&b.above))
+    }
+
     /// What it comes to, in words.
     pub fn words(&self) -> String {
         let beside = |line: &Line, than: String| {
@@ -136,7 +145,10 @@ impl Worth {
             (false, None) => "are constant",
         };
         let sums: Vec<String> = expert.into_iter().chain(constant).collect();
-        format!("the weights of the fusion {weights}; it {}", sums.join(" and "))
+        let better = self.surely_better().map_or(String::new(), |line| {
+            format!("; `{}` predicts better than it, by more than two errors", line.what.words())
+        });
+        format!("the weights of the fusion {weights}; it {}{better}", sums.join(" and "))
     }
 
     /// What something is worth, by what it is.
@@ -154,9 +166,9 @@ pub(super) struct Run {
     left_out: Loo,
 }
 
-/// The rows at which runs with so many draws are compared.
+/// The rows at which runs with at most so many draws are compared.
 pub(super) fn compared(rows: usize, draws: usize, seed: u64) -> Vec<usize> {
-    let most = KEPT_LOG_LIKELIHOODS / draws.max(1);
+    let most = KEPT_LOG_LIKELIHOODS / draws.clamp(1, MOST_DRAWS);
     if rows <= most { (0..rows).collect() } else { some_rows(rows, most, seed) }
 }
 
@@ -169,12 +181,12 @@ impl Run {
         scale: f64,
         threads: usize,
     ) -> Result<Run> {
-        let all: Vec<&[f64]> = draws.iter().collect();
+        let (chains, thin) = (draws.chains().len(), draws.len().div_ceil(MOST_DRAWS).max(1));
+        let all: Vec<&[f64]> = (0..chains).flat_map(|c| draws.chain(c).step_by(thin)).collect();
         let log_lik = log_likelihoods(&posterior, &all, rows, scale, threads)?;
-        let chains = draws.chains().len();
         let efficiency = relative_efficiency(&log_lik, rows.len(), chains, threads)?;
         let left_out = loo(&log_lik, rows.len(), &efficiency, threads)?;
-        let log_lik = (rows.len() == posterior.rows()).then_some(log_lik);
+        let log_lik = (thin == 1 && rows.len() == posterior.rows()).then_some(log_lik);
         Ok(Run { posterior, draws, log_lik, left_out })
     }
 
