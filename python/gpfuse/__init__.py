@@ -55,6 +55,8 @@ _HOME = {
     "load": "files",
     "fit_experts": "experts",
     "PartitionExpert": "experts",
+    "fit_nearest": "nearest",
+    "NearestExpert": "nearest",
     "cross_validate": "validation",
     "cross_validate_all": "validation",
     "CrossValidation": "folds",
@@ -95,6 +97,8 @@ if TYPE_CHECKING:
     from .joint import HetGP as HetGP
     from .joint import MoGPE as MoGPE
     from .joint import PoGPE as PoGPE
+    from .nearest import NearestExpert as NearestExpert
+    from .nearest import fit_nearest as fit_nearest
     from .pipelines import evaluate as evaluate
     from .pipelines import predict_dist as predict_dist
     from .pipelines import weight_effects as weight_effects

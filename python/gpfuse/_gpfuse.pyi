@@ -8,18 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Ascent",
     "Gp",
     "Learned",
+    "Merged",
     "Model",
+    "Neighbourhoods",
+    "Part",
     "Predictive",
     "__version__",
     "apply_columns",
+    "are_copies",
     "compare",
     "contestants",
     "fit",
     "learn_columns",
     "names_of_columns",
     "notes",
+    "prints",
     "rules",
     "settings",
     "simulate",
@@ -30,6 +36,8 @@ __all__ = [
 __version__: str
 
 _Array = NDArray[np.float64]
+_Prints = NDArray[np.uint64]
+_Numbers = NDArray[np.uint32]
 _Progress = Callable[
     [tuple[int, int], list[tuple[int, int, int, bool, int, float, int]]],
     object,
@@ -192,5 +200,61 @@ class Gp:
     @property
     def y(self) -> _Array: ...
 
+@final
+class Part:
+    def __new__(cls, x: _Array, y: _Array) -> Part: ...
+    def nearest(
+        self, kernel: str, ell: Sequence[float], x: _Array, counts: Sequence[int]
+    ) -> tuple[_Array, _Numbers]: ...
+    def rows(self, numbers: _Numbers) -> tuple[_Array, _Array]: ...
+    def means(
+        self, before: Sequence[float], rows: int, around: Sequence[float] | None = None
+    ) -> list[float]: ...
+    def prints(self) -> tuple[_Prints, _Prints]: ...
+
+@final
+class Merged:
+    def __new__(cls, counts: Sequence[int]) -> Merged: ...
+    def add(self, found: tuple[_Array, _Numbers], rows: int, first: int) -> None: ...
+    def rows(self) -> _Numbers: ...
+    def gathered(
+        self,
+        rows: tuple[_Array, _Array],
+        x: _Array,
+        most: int,
+        own: tuple[Sequence[int] | None, _Array, bool] | None = None,
+    ) -> Neighbourhoods: ...
+
+@final
+class Neighbourhoods:
+    def predict(
+        self, kernel: str, hyper: str, noise: bool, threads: int
+    ) -> tuple[_Array, _Array]: ...
+    def enough(self, kernel: str, hyper: str, rows: int, threads: int) -> int: ...
+
+@final
+class Ascent:
+    def __new__(
+        cls,
+        rows: int,
+        first: tuple[_Array, _Array],
+        means: Sequence[float],
+        squares: Sequence[float],
+        settings: str,
+    ) -> Ascent: ...
+    @staticmethod
+    def first_rows(rows: int, seed: int) -> list[int]: ...
+    @staticmethod
+    def judged_rows(rows: int) -> tuple[list[int], int]: ...
+    def climbed(self, around: Neighbourhoods) -> Ascent: ...
+    @property
+    def rows(self) -> list[int]: ...
+    @property
+    def neighbours(self) -> int | None: ...
+    @property
+    def hyper(self) -> str: ...
+
+def prints(x: _Array) -> _Prints: ...
+def are_copies(of_inputs: _Prints, of_rows: _Prints) -> bool: ...
 def twins(x: _Array, y: _Array) -> list[int]: ...
 def simulate(settings: str) -> dict[str, Any]: ...

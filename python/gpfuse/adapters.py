@@ -122,6 +122,19 @@ def is_ready(expert: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("__") for name in vars(expert))
 
 
+def at_fit(experts: Experts, y: Any) -> Experts:
+    """Experts that are fitted, as they speak about rows of a fit with targets `y`.
+
+    Those that can leave out rows of their own do.
+    """
+
+    def leaving_out(expert: Any) -> Any:
+        own = inner(expert)
+        return (lambda X: own.left_out(X, y)) if hasattr(own, "left_out") else expert
+
+    return [(name, leaving_out(expert)) for name, expert in experts]
+
+
 def refuse_unready(experts: Experts) -> None:
     """Refuse experts that nobody has fitted, where none is to be fitted."""
     for name, expert in experts:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _gpfuse
-from .adapters import Experts, blame, is_ready, part
+from .adapters import Experts, at_fit, blame, is_ready, part
 from .asking import MOMENTS, Way, ask, told
 from .copies import prepared
 from .errors import without_warnings
@@ -105,7 +105,8 @@ def _ready(experts: Experts, table: Table, own: _Rows) -> tuple[dict[str, Any], 
     ready = [(name, expert) for name, expert in experts if is_ready(expert)]
     if not ready:
         return {}, {}
-    said = ask(ready, part(table.X, own), len(own), own.tolist(), table.way)
+    speaking = at_fit(ready, part(table.y, own))
+    said = ask(speaking, part(table.X, own), len(own), own.tolist(), table.way)
     return dict(ready), dict(zip(said.names, said.columns(), strict=True))
 
 

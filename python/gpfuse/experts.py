@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from concurrent.futures import Future
+from collections.abc import Sequence
 from typing import Any
 
 from .chunks import executor_for, pieces, placed
-from .executors import cancelling, executor_of, first_failure, submit
-from .expert import PartitionExpert, named, result_of
+from .executors import executor_of, submit
+from .expert import PartitionExpert, results
 from .gp import GP
-from .partitions import Trained, train
+from .partitions import Known, train
 
 __all__ = ["PartitionExpert", "fit_experts"]
 
@@ -64,19 +64,10 @@ def fit_experts(
     where = executor_for(executor_of(executor), sources)
     given = placed(where, sources)
     tokens = [uuid.uuid4().hex for _ in given]
-    jobs: list[Future[Trained]] = []
-    with cancelling(jobs):
-        for i, (partition, token) in enumerate(zip(given, tokens, strict=True)):
-            try:
-                jobs.append(submit(where, train, partition, token, settings))
-            except (TypeError, ValueError) as error:
-                raise named(i, error) from error
-            if jobs[-1].done():
-                result_of(i, jobs[-1])
-        if (failed := first_failure(jobs)) is not None:
-            result_of(failed, jobs[failed])
-    known = [job.result() for job in jobs]
-    _agree(known)
+    known = results(
+        range(len(given)), lambda i: submit(where, train, given[i], tokens[i], settings)
+    )
+    agree(known)
     return [
         PartitionExpert._of(i, where, source, partition, token, found)
         for i, (source, partition, token, found) in enumerate(
@@ -85,7 +76,7 @@ def fit_experts(
     ]
 
 
-def _agree(known: list[Trained]) -> None:
+def agree(known: Sequence[Known]) -> None:
     """All partitions have the same inputs."""
     first = known[0]
     for i, other in enumerate(known):
@@ -100,5 +91,5 @@ def _agree(known: list[Trained]) -> None:
             )
 
 
-def _names(known: Trained) -> str:
+def _names(known: Known) -> str:
     return "without names" if known.names is None else ", ".join(known.names)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score
 
-from .adapters import Experts, held_out, is_ready, named, refuse_no_share, refuse_unready
+from .adapters import Experts, at_fit, held_out, is_ready, named, refuse_no_share, refuse_unready
 from .asking import ask
 from .crossfit import Table, cross_fit, fit_apart
 from .distribution import Distribution
@@ -97,7 +97,8 @@ class OfExperts:
             refuse_unready(experts)
         if _is_prefit(self.cv) or all(is_ready(expert) for _, expert in experts):
             self.experts_ = experts
-            return Gathered(everything, ask(experts, table.X, count, way=table.way))
+            speaking = at_fit(experts, table.y)
+            return Gathered(everything, ask(speaking, table.X, count, way=table.way))
         if self.hold_out is not None:
             held, own = held_out(count, self.hold_out, seed, table.codes)
             found = fit_apart(experts, table, Split(own, held), seed, executor)

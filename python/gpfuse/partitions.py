@@ -1,4 +1,4 @@
-"""What is done where the rows of a partition are: find them, train a GP on them, ask it."""
+"""What is done where the rows of a partition are: find them, train a GP on them, ask it or them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,25 @@ from sklearn.utils.validation import check_array, column_or_1d
 from . import _gpfuse
 
 _Array = NDArray[np.float64]
+_Prints = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Trained:
+class Known:
+    """What a partition is like."""
+
+    rows: int
+    inputs: int
+    names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Trained(Known):
     """What travels back from a partition: all that a GP is, but its rows."""
 
     kernel: str
     hyper: str
     log_marginal: float | None
-    rows: int
-    inputs: int
-    names: tuple[str, ...] | None
 
 
 def train(partition: Any, token: str, settings: str) -> Trained:
@@ -35,8 +42,8 @@ def train(partition: Any, token: str, settings: str) -> Trained:
     x, y, names = rows_of(partition)
     gp = _gpfuse.Gp.fit(x, y, settings, exact=True)
     # Conditioning on these hyperparameters gives the same bits, so the GP can stay.
-    _KEPT.keep(token, gp, len(y))
-    return Trained(gp.kernel, gp.hyper, gp.log_marginal, len(y), x.shape[1], names)
+    _KEPT.keep(token, gp, 8 * len(y) ** 2)
+    return Trained(len(y), x.shape[1], names, gp.kernel, gp.hyper, gp.log_marginal)
 
 
 def ask(
@@ -46,9 +53,28 @@ def ask(
 
     def condition() -> tuple[_gpfuse.Gp, int]:
         own, y, _ = rows_of(partition)
-        return _gpfuse.Gp.condition(kernel, hyper, own, y), len(y)
+        return _gpfuse.Gp.condition(kernel, hyper, own, y), 8 * len(y) ** 2
 
-    return _KEPT.find(token, condition).predict(x, noise, 1)
+    found: tuple[_Array, _Array] = _KEPT.find(token, condition).predict(x, noise, 1)
+    return found
+
+
+def look(partition: Any, token: str) -> tuple[Known, tuple[_Prints, _Prints]]:
+    """What a partition is like, and what tells copies of its rows."""
+    x, y, names = rows_of(partition)
+    part, size = _part(x, y)
+    _KEPT.keep(token, part, size)
+    return Known(len(y), x.shape[1], names), part.prints()
+
+
+def of_part(partition: Any, token: str, what: str, *args: Any) -> Any:
+    """What the part of a table that a partition is gives: `what` is a method of it."""
+    return getattr(_KEPT.find(token, lambda: _part(*rows_of(partition)[:2])), what)(*args)
+
+
+def _part(x: _Array, y: _Array) -> tuple[_gpfuse.Part, int]:
+    """The part, and what it may fill: its numbers, and an index half as large for each kernel."""
+    return _gpfuse.Part(x, y), 3 * (x.nbytes + y.nbytes)
 
 
 def rows_of(partition: Any) -> tuple[_Array, _Array, tuple[str, ...] | None]:
@@ -74,35 +100,35 @@ def rows_of(partition: Any) -> tuple[_Array, _Array, tuple[str, ...] | None]:
 
 
 class _Kept:
-    """GPs that were conditioned in this process, the most recently used ones.
+    """GPs and parts of tables that were made in this process, the most recently used ones.
 
     They may fill `room` bytes together; the last one stays, whatever its size.
     """
 
     def __init__(self, room: int) -> None:
         self._room = room
-        self._held: OrderedDict[str, tuple[_gpfuse.Gp, int]] = OrderedDict()
+        self._held: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def keep(self, token: str, gp: _gpfuse.Gp, rows: int) -> None:
-        """Keep a GP, and let go of those that were not used for longest."""
+    def keep(self, token: str, made: Any, size: int) -> None:
+        """Keep what has this size, and let go of what was not used for longest."""
         with self._lock:
-            self._held[token] = (gp, 8 * rows**2)
+            self._held[token] = (made, size)
             self._held.move_to_end(token)
             while len(self._held) > 1 and sum(size for _, size in self._held.values()) > self._room:
                 self._held.popitem(last=False)
 
-    def find(self, token: str, make: Callable[[], tuple[_gpfuse.Gp, int]]) -> _gpfuse.Gp:
-        """The GP of this token, made if it is not kept."""
+    def find(self, token: str, make: Callable[[], tuple[Any, int]]) -> Any:
+        """What this token stands for, made if it is not kept."""
         with self._lock:
             found = self._held.get(token)
             if found is not None:
                 self._held.move_to_end(token)
                 return found[0]
         # Two threads may make the same one: that costs time, and nothing else.
-        gp, rows = make()
-        self.keep(token, gp, rows)
-        return gp
+        made, size = make()
+        self.keep(token, made, size)
+        return made
 
     def __len__(self) -> int:
         return len(self._held)

@@ -10,6 +10,7 @@ mod compare;
 mod error;
 mod gp;
 mod model;
+mod nearest;
 mod predictive;
 mod rule;
 mod run;
@@ -32,6 +33,8 @@ mod _gpfuse {
     use super::gp::{Gp, twins};
     #[pymodule_export]
     use super::model::{Model, fit};
+    #[pymodule_export]
+    use super::nearest::{Ascent, Merged, Neighbourhoods, Part, are_copies, prints};
     #[pymodule_export]
     use super::predictive::Predictive;
     #[pymodule_export]

@@ -44,10 +44,14 @@ impl Affine {
 
     /// Mean 0, standard deviation 1; a constant column keeps its scale.
     fn standard(values: impl Iterator<Item = f64> + Clone) -> Affine {
-        let n = values.clone().count() as f64;
-        let shift = values.clone().map(|v| v / n).sum::<f64>();
-        let scale = (values.map(|v| (v - shift).powi(2) / n).sum::<f64>()).sqrt();
-        Affine { shift, scale }.or_identity_scale()
+        let n = values.clone().count();
+        let shift = mean_on(0.0, values.clone(), n);
+        Affine::of_moments(shift, mean_on(0.0, values.map(|v| (v - shift).powi(2)), n))
+    }
+
+    /// By the mean, and the mean square around it.
+    fn of_moments(mean: f64, square: f64) -> Affine {
+        Affine { shift: mean, scale: square.sqrt() }.or_identity_scale()
     }
 
     /// From 0 to 1; a constant column keeps its scale.
@@ -62,6 +66,11 @@ impl Affine {
         let none = self.scale <= 1e-14 * self.shift.abs();
         Affine { scale: if none { 1.0 } else { self.scale }, ..self }
     }
+}
+
+/// The mean of `n` values of which some were summed before: `before` is what these gave.
+pub(crate) fn mean_on(before: f64, values: impl Iterator<Item = f64>, n: usize) -> f64 {
+    values.fold(before, |sum, value| sum + value / n as f64)
 }
 
 /// The scaling of all inputs and of the target.
@@ -86,10 +95,23 @@ impl Scaler {
             Scaling::None => Affine::IDENTITY,
             _ => Affine::standard(y.iter().copied()),
         };
-        let scaler = Scaler { inputs: (0..inputs).map(of).collect(), target };
+        Scaler { inputs: (0..inputs).map(of).collect(), target }.finite()
+    }
+
+    /// To means 0 and standard deviations 1, by the mean of each input and of the target, which comes last, and
+    /// their mean squares around these.
+    pub fn standard(means: &[f64], squares: &[f64]) -> Result<Scaler> {
+        let each =
+            means.iter().zip(squares).map(|(mean, square)| Affine::of_moments(*mean, *square));
+        let mut inputs: Vec<Affine> = each.collect();
+        let target = inputs.pop().unwrap_or(Affine::IDENTITY);
+        Scaler { inputs, target }.finite()
+    }
+
+    fn finite(self) -> Result<Scaler> {
         let finite = |a: &Affine| a.shift.is_finite() && a.scale.is_finite();
-        if scaler.inputs.iter().chain([&scaler.target]).all(finite) {
-            Ok(scaler)
+        if self.inputs.iter().chain([&self.target]).all(finite) {
+            Ok(self)
         } else {
             Err(Error::Data("values are too large to scale: divide them by a constant".into()))
         }

@@ -14,7 +14,7 @@ pub use duration::expected_seconds;
 pub use expert::{Expert, TREES, predict};
 pub use partition::{Assignment, Partition};
 pub(crate) use train::{Lesson, train};
-pub use twins::{copies, twins};
+pub use twins::{are_copies, copies, prints, twins};
 
 use crate::gp::Objective;
 use crate::kernel::Kernel;

@@ -7,51 +7,61 @@
 //! leave out rows by their targets.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 
 /// The least share of pairs with the same inputs that have the same target, where they are copies.
 const COPIES: f64 = 0.9;
 /// The largest share of all pairs of rows with the same target, where it is no chance if their inputs are the same too.
 const CHANCE: f64 = 0.05;
 
+/// A print of the inputs of each row, and one of its inputs and target: the same numbers have the same print, and
+/// others the same one only by a chance of n^2 / 2^65 in n rows. `x` is row-major with `inputs` columns, and `y` the
+/// target.
+pub fn prints(x: &[f64], inputs: usize, y: &[f64]) -> (Vec<u64>, Vec<u64>) {
+    let each = |(x, y): (&[f64], &f64)| {
+        let mut hasher = DefaultHasher::new();
+        // Adding 0 makes one number of -0 and 0.
+        x.iter().for_each(|v| hasher.write_u64((v + 0.0).to_bits()));
+        let of_inputs = hasher.finish();
+        hasher.write_u64((y + 0.0).to_bits());
+        (of_inputs, hasher.finish())
+    };
+    x.chunks(inputs).zip(y).map(each).unzip()
+}
+
+/// Whether rows with the same inputs are copies, by the [`prints`] of all rows.
+pub fn are_copies(of_inputs: Vec<u64>, of_rows: Vec<u64>) -> bool {
+    pairs(of_rows) as f64 >= COPIES * pairs(of_inputs) as f64
+}
+
+/// The number of pairs that are the same.
+fn pairs(mut prints: Vec<u64>) -> usize {
+    prints.sort_unstable();
+    prints.chunk_by(|a, b| a == b).map(|same| same.len() * (same.len() - 1) / 2).sum()
+}
+
 /// A number for each row, the same for twins: that of the first of them, from 0. `x` is row-major with
 /// `inputs` columns, and `y` the target.
 pub fn twins(x: &[f64], inputs: usize, y: &[f64]) -> Vec<usize> {
-    let mut groups: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
-    for (row, values) in x.chunks(inputs).enumerate() {
-        // Adding 0 makes one number of -0 and 0.
-        let key = values.iter().map(|v| (v + 0.0).to_bits()).collect();
-        groups.entry(key).or_default().push(row);
+    let (of_inputs, of_rows) = prints(x, inputs, y);
+    if !are_copies(of_inputs.clone(), of_rows) {
+        return (0..y.len()).collect();
     }
-    let (mut pairs, mut same) = (0_usize, 0_usize);
-    for rows in groups.values() {
-        pairs += rows.len() * (rows.len() - 1) / 2;
-        let mut targets: HashMap<u64, usize> = HashMap::new();
-        rows.iter().for_each(|r| *targets.entry((y[*r] + 0.0).to_bits()).or_default() += 1);
-        same += targets.values().map(|n| n * (n - 1) / 2).sum::<usize>();
-    }
-    let mut out: Vec<usize> = (0..y.len()).collect();
-    if same as f64 >= COPIES * pairs as f64 {
-        for rows in groups.values() {
-            rows.iter().for_each(|r| out[*r] = rows[0]);
-        }
-    }
-    out
+    let mut first = HashMap::new();
+    let each = of_inputs.into_iter().enumerate();
+    each.map(|(row, print)| *first.entry(print).or_insert(row)).collect()
 }
 
 /// How many rows are copies of an earlier one, in all inputs and the target; none where few values make equal targets
 /// common, so that chance may have made them equal.
 pub fn copies(x: &[f64], inputs: usize, y: &[f64]) -> usize {
-    let bits =
-        |values: &[f64]| -> Vec<u64> { values.iter().map(|v| (v + 0.0).to_bits()).collect() };
-    let mut times: HashMap<u64, f64> = HashMap::new();
-    bits(y).into_iter().for_each(|y| *times.entry(y).or_default() += 1.0);
     let rows = y.len() as f64;
-    if times.values().map(|n| n * (n - 1.0)).sum::<f64>() > CHANCE * rows * (rows - 1.0) {
+    let targets = y.iter().map(|v| (v + 0.0).to_bits()).collect();
+    if 2.0 * pairs(targets) as f64 > CHANCE * rows * (rows - 1.0) {
         return 0;
     }
     let mut seen = HashSet::new();
-    let both = x.chunks(inputs).zip(y.chunks(1));
-    both.filter(|(x, y)| !seen.insert((bits(x), bits(y)))).count()
+    prints(x, inputs, y).1.into_iter().filter(|print| !seen.insert(*print)).count()
 }
 
 #[cfg(test)]

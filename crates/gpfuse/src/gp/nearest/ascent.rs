@@ -5,20 +5,22 @@
 //! goes along the gradient, with steps that end at zero by half a cosine. Whatever the number of rows of the
 //! table, it costs the same. Neighbours are looked for again now and then, as they depend on the lengthscales.
 
-use super::Table;
 use super::local::{Around, Room};
-use super::search::{Index, Near};
-use super::without;
-use crate::Result;
+use super::neighbourhoods::Neighbourhoods;
 use crate::gp::hyper::Hyper;
-use crate::gp::{Mean, Settings};
+use crate::gp::starts::some_rows;
+use crate::gp::{Mean, Settings, fit};
 use crate::math::WIDTH;
 use crate::parallel::parallel_with;
 use crate::random::{Purpose, stream};
-use crate::scale::{Scaler, Scaling};
+use crate::scale::Scaler;
+use crate::{Error, Result};
 
 use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 
+/// Rows of the exact GP whose hyperparameters the ascent begins at.
+const FIRST_ROWS: usize = 1500;
 /// Rows of which each step takes some.
 const POOL: usize = 2048;
 /// Rows of a step.
@@ -40,40 +42,100 @@ const DECAY: (f64, f64) = (0.9, 0.98);
 /// Bounds of `var`, each `ell` and `noise`, in units of the data.
 const BOUNDS: [(f64, f64); 3] = [(1e-5, 1e5), (1e-3, 1e5), (1e-10, 1e2)];
 
-/// The hyperparameters at which the ascent from `hyper` ends.
-pub(super) fn climb(
-    table: &Table,
-    twins: &[usize],
-    hyper: Hyper,
-    settings: &Settings,
-) -> Result<Hyper> {
-    let d = table.inputs;
-    let mut rng = stream(settings.seed, Purpose::Ascent, 0);
-    let mut rows: Vec<usize> = (0..table.y.len()).collect();
-    let (pool, _) = rows.partial_shuffle(&mut rng, POOL);
-    let units = Scaler::fit(Scaling::Standard, &table.x, d, &table.y)?;
-    let mut q = coordinates(&hyper, &units);
-    let (mut first, mut second) = (vec![0.0; q.len()], vec![0.0; q.len()]);
-    let (mut near, mut order) = (Vec::new(), Vec::new());
-    for step in 0..STEPS {
-        let hyper = restored(&q, &units);
-        if step % REFRESHED == 0 {
-            let index = Index::new(&table.x, &hyper.ell);
-            let count = if step < FEW.0 { FEW.1 } else { MANY };
-            near = without(table, &index, pool, twins, count, settings.threads)?;
+/// The rows of the exact GP at whose hyperparameters the ascent begins, of a table of so many.
+pub fn first_rows(rows: usize, seed: u64) -> Vec<usize> {
+    some_rows(rows, FIRST_ROWS.min(rows), seed)
+}
+
+/// An ascent that is under way. It stops where neighbours are to be looked for again, and goes on with them.
+#[derive(Debug, Clone)]
+pub struct Ascent {
+    settings: Settings,
+    units: Scaler,
+    pool: Vec<usize>,
+    rng: ChaCha8Rng,
+    /// Places in the pool that this round has not taken yet.
+    order: Vec<usize>,
+    step: usize,
+    q: Vec<f64>,
+    first: Vec<f64>,
+    second: Vec<f64>,
+}
+
+impl Ascent {
+    /// From the exact GP on [`first_rows`] of a table of so many rows; `units` are those of all of them.
+    ///
+    /// # Errors
+    /// If that GP cannot be fitted.
+    pub fn new(
+        rows: usize,
+        (x, y): (&[f64], &[f64]),
+        units: Scaler,
+        settings: &Settings,
+    ) -> Result<Ascent> {
+        let gp = fit(x, units.inputs.len(), y, &settings.clone().check()?)?;
+        let mut rng = stream(settings.seed, Purpose::Ascent, 0);
+        let mut all: Vec<usize> = (0..rows).collect();
+        let pool = all.partial_shuffle(&mut rng, POOL).0.to_vec();
+        let q = coordinates(gp.hyper(), &units);
+        let none = vec![0.0; q.len()];
+        let settings = settings.clone();
+        let (first, second) = (none.clone(), none);
+        Ok(Ascent { settings, units, pool, rng, order: Vec::new(), step: 0, q, first, second })
+    }
+
+    /// The rows of which it needs the neighbours.
+    pub fn rows(&self) -> &[usize] {
+        &self.pool
+    }
+
+    /// How many neighbours of each it needs now, its twins apart; none at its end.
+    pub fn neighbours(&self) -> Option<usize> {
+        match self.step {
+            step if step < FEW.0 => Some(FEW.1),
+            step if step < STEPS => Some(MANY),
+            _ => None,
         }
-        if order.len() < BATCH.min(pool.len()) {
-            order = (0..pool.len()).collect();
-            order.shuffle(&mut rng);
+    }
+
+    /// Where it is.
+    pub fn hyper(&self) -> Hyper {
+        restored(&self.q, &self.units)
+    }
+
+    /// Go on until neighbours are to be looked for again; `around` are the rows with those under the present
+    /// lengthscales.
+    ///
+    /// # Errors
+    /// If these are other rows, or some of them cannot be told apart.
+    pub fn climb(&mut self, around: &Neighbourhoods) -> Result<()> {
+        if around.rows() != self.pool.len() {
+            return Err(Error::Shape {
+                what: "neighbourhoods".into(),
+                expected: self.pool.len().to_string(),
+                found: around.rows().to_string(),
+            });
         }
-        let batch = order.split_off(order.len().saturating_sub(BATCH));
-        let mut grad = gradient(table, &hyper, pool, &near, &batch, settings)?;
-        grad[d + 2] *= match settings.mean {
-            Mean::Learned => units.target.scale,
+        let steps = self.step..STEPS.min(self.step + REFRESHED);
+        self.step = steps.end;
+        steps.into_iter().try_for_each(|step| self.climb_once(around, step))
+    }
+
+    fn climb_once(&mut self, around: &Neighbourhoods, step: usize) -> Result<()> {
+        let (d, size) = (self.units.inputs.len(), self.pool.len());
+        if self.order.len() < BATCH.min(size) {
+            self.order = (0..size).collect();
+            self.order.shuffle(&mut self.rng);
+        }
+        let batch = self.order.split_off(self.order.len().saturating_sub(BATCH));
+        let mut grad = gradient(around, &self.hyper(), &batch, &self.settings)?;
+        grad[d + 2] *= match self.settings.mean {
+            Mean::Learned => self.units.target.scale,
             Mean::Fixed(_) => 0.0,
         };
         let rate = RATE * 0.5 * (1.0 + (std::f64::consts::PI * step as f64 / STEPS as f64).cos());
         let t = (step + 1) as i32;
+        let Ascent { q, first, second, .. } = self;
         for i in 0..q.len() {
             first[i] = DECAY.0 * first[i] + (1.0 - DECAY.0) * grad[i];
             second[i] = DECAY.1 * second[i] + (1.0 - DECAY.1) * grad[i] * grad[i];
@@ -85,8 +147,8 @@ pub(super) fn climb(
         bounded(&mut q[0], BOUNDS[0]);
         q[1..=d].iter_mut().for_each(|q| bounded(q, BOUNDS[1]));
         bounded(&mut q[d + 1], BOUNDS[2]);
+        Ok(())
     }
-    Ok(restored(&q, &units))
 }
 
 /// `log var`, each `log ell`, `log noise` and the mean, in units of the data.
@@ -109,26 +171,24 @@ fn restored(q: &[f64], units: &Scaler) -> Hyper {
 
 /// The gradient of the mean log density of a batch.
 fn gradient(
-    table: &Table,
+    around: &Neighbourhoods,
     hyper: &Hyper,
-    pool: &[usize],
-    near: &[Vec<Near>],
     batch: &[usize],
     settings: &Settings,
 ) -> Result<Vec<f64>> {
-    let most = batch.iter().map(|at| near[*at].len()).max().unwrap_or(0);
-    let room = || Room::new(settings.kernel, hyper, table, most);
+    let (size, all) = (hyper.ell.len() + 3, usize::MAX);
+    let most = batch.iter().map(|q| around.around(*q, all).1.len()).max().unwrap_or(0);
+    let room = || Room::new(settings.kernel, hyper, &around.table, most);
     let jobs = batch.len().div_ceil(JOB);
     let parts = parallel_with(jobs, settings.threads, room, |room, job| {
-        let mut grad = vec![0.0; table.inputs + 3];
+        let mut grad = vec![0.0; size];
         for part in batch[job * JOB..batch.len().min((job + 1) * JOB)].chunks(WIDTH) {
-            let rows: Vec<Around<'_>> =
-                part.iter().map(|at| (table.row(pool[*at]), &near[*at][..])).collect();
-            room.add_gradient(&rows, part.iter().map(|at| table.y[pool[*at]]), &mut grad)?;
+            let rows: Vec<Around<'_>> = part.iter().map(|q| around.around(*q, all)).collect();
+            room.add_gradient(&rows, part.iter().map(|q| around.target(*q)), &mut grad)?;
         }
         Ok(grad)
     })?;
-    let mut grad = vec![0.0; table.inputs + 3];
+    let mut grad = vec![0.0; size];
     for part in parts {
         let part: Vec<f64> = part?;
         grad.iter_mut().zip(part).for_each(|(g, p)| *g += p / batch.len() as f64);

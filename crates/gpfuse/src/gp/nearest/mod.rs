@@ -14,6 +14,8 @@
 mod ascent;
 mod blocks;
 mod local;
+mod neighbourhoods;
+mod parts;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -23,15 +25,15 @@ use std::sync::Arc;
 use crate::gp::Settings;
 use crate::gp::hyper::Hyper;
 use crate::gp::posterior::{Prediction, check_shape};
-use crate::gp::starts::some_rows;
 use crate::kernel::Kernel;
-use crate::math::{HALF_LN_TWO_PI, WIDTH};
-use crate::metrics::paired;
-use crate::parallel::parallel_with;
+use crate::scale::{Scaler, Scaling};
 use crate::{Error, Result};
-use local::{Around, Room};
+pub use ascent::{Ascent, first_rows};
+pub use neighbourhoods::Neighbourhoods;
+use neighbourhoods::log_densities;
+pub use parts::{Merged, Own, Part};
 use search::Index;
-pub(crate) use search::Near;
+pub use search::Near;
 
 /// Neighbours that predict a row, at least and at most.
 pub const NEIGHBOURS: std::ops::RangeInclusive<usize> = 128..=512;
@@ -39,8 +41,6 @@ pub const NEIGHBOURS: std::ops::RangeInclusive<usize> = 128..=512;
 const WORTH: f64 = 0.01;
 /// Rows on which that is looked at.
 const JUDGED_ROWS: usize = 1024;
-/// Rows of the exact GP whose hyperparameters the ascent begins at.
-const FIRST_ROWS: usize = 1500;
 
 /// The rows of a table, which several GPs share.
 #[derive(Debug, PartialEq)]
@@ -81,6 +81,12 @@ impl Table {
     fn row(&self, row: usize) -> &[f64] {
         &self.x[row * self.inputs..(row + 1) * self.inputs]
     }
+
+    /// The inputs and targets of the rows with these numbers, which it must have.
+    fn rows(&self, numbers: &[usize]) -> (Vec<f64>, Vec<f64>) {
+        let x = numbers.iter().flat_map(|row| self.row(*row)).copied().collect();
+        (x, numbers.iter().map(|row| self.y[*row]).collect())
+    }
 }
 
 /// A GP that predicts each row from its nearest ones in a table.
@@ -120,35 +126,19 @@ impl Nearest {
     /// # Errors
     /// If the rows cannot be fitted.
     pub fn fit(table: Arc<Table>, twins: &[usize], settings: &Settings) -> Result<Nearest> {
-        let (n, d) = (table.y.len(), table.inputs);
-        let some = some_rows(n, FIRST_ROWS.min(n), settings.seed);
-        let x: Vec<f64> = some.iter().flat_map(|r| table.row(*r)).copied().collect();
-        let y: Vec<f64> = some.iter().map(|r| table.y[*r]).collect();
-
-        let first = super::fit(&x, d, &y, &settings.clone().check()?)?;
-        let hyper = ascent::climb(&table, twins, first.hyper().clone(), settings)?;
-        Nearest::new(settings.kernel, hyper, table)?.with_enough(twins, settings.threads)
-    }
-
-    /// The same with twice as many neighbours, as often as that predicts rows left out clearly better.
-    fn with_enough(mut self, twins: &[usize], threads: usize) -> Result<Nearest> {
-        let n = self.table.y.len();
-        let rows: Vec<usize> = (0..n).step_by(n.div_ceil(JUDGED_ROWS)).collect();
-        let scores = |gp: &Nearest| -> Result<Vec<f64>> {
-            let said = gp.left_out(&rows, twins, threads)?;
-            Ok(gp.log_densities(&rows, &said).collect())
-        };
-        let mut before = scores(&self)?;
-        while 2 * self.neighbours <= *NEIGHBOURS.end() && self.neighbours < n {
-            let more = Nearest { neighbours: 2 * self.neighbours, ..self.clone() };
-            let now = scores(&more)?;
-            let gain = paired(&now, &before)?;
-            if gain.mean < WORTH + gain.se.unwrap_or(0.0) {
-                break;
-            }
-            (self, before) = (more, now);
+        let n = table.y.len();
+        let units = Scaler::fit(Scaling::Standard, &table.x, table.inputs, &table.y)?;
+        let (x, y) = table.rows(&first_rows(n, settings.seed));
+        let mut ascent = Ascent::new(n, (&x, &y), units, settings)?;
+        while let Some(count) = ascent.neighbours() {
+            let index = Index::new(&table.x, &ascent.hyper().ell);
+            let around = without(&table, &index, ascent.rows(), twins, count, settings.threads)?;
+            ascent.climb(&around)?;
         }
-        Ok(self)
+        let gp = Nearest::new(settings.kernel, ascent.hyper(), table)?;
+        let around = gp.without(&judged_rows(n), twins, *NEIGHBOURS.end(), settings.threads)?;
+        let neighbours = around.enough((gp.kernel, &gp.hyper), n, settings.threads)?;
+        gp.with_neighbours(neighbours)
     }
 
     /// Mean and sd at the rows `x` (row-major): of the function, or with `noise` of a new observation.
@@ -159,7 +149,8 @@ impl Nearest {
         let d = self.table.inputs;
         check_shape(x, d, x.len() / d)?;
         let near = self.index.nearest(&self.table.x, x, |_| self.neighbours, threads)?;
-        let said = self.each(&near, noise, threads, |q| &x[q * d..(q + 1) * d])?;
+        let around = Neighbourhoods::new(self.table.clone(), x.to_vec(), Vec::new(), near);
+        let said = around.predict((self.kernel, &self.hyper), self.neighbours, noise, threads)?;
         let (mean, sd) = said.into_iter().unzip();
         Ok(Prediction { mean, sd })
     }
@@ -175,37 +166,24 @@ impl Nearest {
         twins: &[usize],
         threads: usize,
     ) -> Result<Vec<(f64, f64)>> {
-        let near = without(&self.table, &self.index, rows, twins, self.neighbours, threads)?;
-        self.each(&near, true, threads, |q| self.table.row(rows[q]))
+        let around = self.without(rows, twins, self.neighbours, threads)?;
+        around.predict((self.kernel, &self.hyper), self.neighbours, true, threads)
+    }
+
+    fn without(
+        &self,
+        rows: &[usize],
+        twins: &[usize],
+        count: usize,
+        threads: usize,
+    ) -> Result<Neighbourhoods> {
+        without(&self.table, &self.index, rows, twins, count, threads)
     }
 
     /// The mean log density of the targets of some of its own rows, by what it says of them.
     pub(crate) fn score(&self, rows: &[usize], said: &[(f64, f64)]) -> f64 {
-        self.log_densities(rows, said).sum::<f64>() / rows.len().max(1) as f64
-    }
-
-    fn log_densities(&self, rows: &[usize], said: &[(f64, f64)]) -> impl Iterator<Item = f64> {
-        rows.iter().zip(said).map(|(row, (mean, sd))| {
-            -0.5 * ((self.table.y[*row] - mean) / sd).powi(2) - sd.ln() - HALF_LN_TWO_PI
-        })
-    }
-
-    /// What it says about rows with given neighbours.
-    fn each<'a>(
-        &'a self,
-        near: &[Vec<Near>],
-        noise: bool,
-        threads: usize,
-        row: impl Fn(usize) -> &'a [f64] + Sync,
-    ) -> Result<Vec<(f64, f64)>> {
-        let most = near.iter().map(Vec::len).max().unwrap_or(0);
-        let room = || Room::new(self.kernel, &self.hyper, &self.table, most);
-        let said = parallel_with(near.len().div_ceil(WIDTH), threads, room, |room, group| {
-            let rows = group * WIDTH..near.len().min((group + 1) * WIDTH);
-            let rows: Vec<Around<'_>> = rows.map(|q| (row(q), &near[q][..])).collect();
-            room.predict(&rows, noise)
-        })?;
-        Ok(said.into_iter().collect::<Result<Vec<_>>>()?.concat())
+        let targets = rows.iter().map(|row| self.table.y[*row]);
+        log_densities(targets, said).sum::<f64>() / rows.len().max(1) as f64
     }
 
     /// The kernel.
@@ -229,15 +207,20 @@ impl Nearest {
     }
 }
 
-/// For each of some rows of a table its nearest others, without its twins.
+/// The rows of a table of so many on which it is judged how many neighbours are enough.
+pub fn judged_rows(rows: usize) -> Vec<usize> {
+    (0..rows).step_by(rows.div_ceil(JUDGED_ROWS).max(1)).collect()
+}
+
+/// Some rows of a table and of each the nearest others, without its twins.
 fn without(
-    table: &Table,
+    table: &Arc<Table>,
     index: &Index,
     rows: &[usize],
     twins: &[usize],
     count: usize,
     threads: usize,
-) -> Result<Vec<Vec<Near>>> {
+) -> Result<Neighbourhoods> {
     if twins.len() != table.y.len() {
         return Err(Error::Shape {
             what: "twins".into(),
@@ -250,12 +233,12 @@ fn without(
     }
     let mut size = std::collections::HashMap::new();
     twins.iter().for_each(|twin| *size.entry(*twin).or_insert(0) += 1);
-    let queries: Vec<f64> = rows.iter().flat_map(|row| table.row(*row)).copied().collect();
+    let (x, y) = table.rows(rows);
     let more = |q: usize| count + size[&twins[rows[q]]];
-    let mut near = index.nearest(&table.x, &queries, more, threads)?;
+    let mut near = index.nearest(&table.x, &x, more, threads)?;
     for (near, row) in near.iter_mut().zip(rows) {
         near.retain(|(_, other)| twins[*other as usize] != twins[*row]);
         near.truncate(count);
     }
-    Ok(near)
+    Ok(Neighbourhoods::new(table.clone(), x, y, near))
 }

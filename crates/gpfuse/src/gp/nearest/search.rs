@@ -8,6 +8,8 @@
 //! where that is too low. So the result does not depend on the machine, nor on how rows are divided into blocks or
 //! parts: the nearest rows of parts of a table, merged by distance and row, are those of the table.
 
+use std::cmp::Ordering;
+
 use super::blocks::{BLOCK, Blocks, Scores, TILE, scaled};
 use crate::Result;
 use crate::math::simd::Level;
@@ -19,7 +21,12 @@ const QUERIES: usize = 32;
 const MEDIAN_ROWS: usize = 10_000;
 
 /// A row near a query: the squared scaled distance, and the row.
-pub(crate) type Near = (f64, u32);
+pub type Near = (f64, u32);
+
+/// The nearer one first; of equally near ones that of the lower number.
+pub(super) fn order(a: &Near, b: &Near) -> Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+}
 
 /// Rows, divided by lengthscales, in single precision.
 #[derive(Debug, Clone)]
@@ -51,6 +58,11 @@ impl Index {
         let centre: Vec<f64> = (0..d).map(median).collect();
         let blocks = Blocks::new(x, &centre, ell, |square| (rounding(d) - 0.5) * square);
         Index { ell: ell.to_vec(), centre, blocks, level: Level::detect() }
+    }
+
+    /// The lengthscales.
+    pub(super) fn ell(&self) -> &[f64] {
+        &self.ell
     }
 
     /// For each query the `count(query)` nearest rows of `x`, the rows of the index, in order of distance; equal
@@ -117,7 +129,7 @@ impl Index {
             };
             let rows = candidates.found.iter().map(|(_, at)| self.blocks.row(*at as usize));
             let mut near: Vec<Near> = rows.map(|row| (distance(row), row)).collect();
-            near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            near.sort_unstable_by(order);
             near.truncate(candidates.count);
             near
         };

@@ -110,6 +110,51 @@ fn a_row_left_out_is_predicted_without_its_twins() {
     assert!(gp.left_out(&rows, &twins[1..], 1).is_err());
 }
 
+/// Uneven parts, one of few rows, with as many neighbours as rows and with fewer, with copies or none.
+#[test]
+fn parts_of_a_table_give_what_the_whole_does() {
+    let table = table(700);
+    let (sizes, rows) = ([3, 300, 397], vec![0, 1, 2, 303, 699]);
+    let mut first = 0;
+    let parts = sizes.map(|size| {
+        let range = first..first + size;
+        first += size;
+        let (x, y) = table.rows(&range.clone().collect::<Vec<usize>>());
+        (range.start as u32, size, Part::new(Table::new(x, INPUTS, y).unwrap()))
+    });
+    let (kernel, hyper, (x, y)) = (Kernel::Matern32, HYPER(), table.rows(&rows));
+    for (copies, most) in [(true, 128), (false, 128), (true, 900)] {
+        let twins: Vec<usize> =
+            (0..700).map(|row| if copies && row == 1 { 0 } else { row }).collect();
+        let counts: Vec<usize> =
+            rows.iter().map(|r| most + if copies && *r < 2 { 2 } else { 1 }).collect();
+        let mut merged = Merged::new(counts.clone());
+        for (first, size, part) in &parts {
+            let found = part.nearest(kernel, &hyper.ell, &x, &counts, 2).unwrap();
+            merged.add(found.concat().into_iter(), *size, *first).unwrap();
+        }
+        let numbers: Vec<usize> = merged.rows().into_iter().map(|row| row as usize).collect();
+        let (own_x, own_y) = table.rows(&numbers);
+        let small = Table::new(own_x, INPUTS, own_y).unwrap();
+        let gp = Nearest::new(kernel, hyper.clone(), table.clone()).unwrap();
+        let want = gp.with_neighbours(most).unwrap().left_out(&rows, &twins, 1).unwrap();
+        for known in [true, false] {
+            let numbers = known.then(|| rows.iter().map(|row| *row as u32).collect());
+            let own = Some(Own { numbers, y: y.clone(), copies });
+            let around = merged.gathered(small.clone(), x.clone(), own, most).unwrap();
+            assert_eq!(around.predict((kernel, &hyper), most, true, 2).unwrap(), want);
+        }
+        assert!(merged.add(Vec::new().into_iter(), 1, 0).is_err());
+    }
+    let zero = vec![0.0; INPUTS + 1];
+    let means = |around: Option<&[f64]>| {
+        parts.iter().fold(zero.clone(), |sums, (.., part)| part.means(&sums, 700, around))
+    };
+    let mean = means(None);
+    let units = Scaler::fit(Scaling::Standard, table.x(), INPUTS, table.y()).unwrap();
+    assert_eq!(Scaler::standard(&mean, &means(Some(&mean))).unwrap(), units);
+}
+
 /// Targets without noise, under a noise of 1e-8 of the variance: predictions stay near the function, and
 /// their errors near what they say.
 #[test]
