@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import gpfuse as gf
+from gpfuse._gpfuse import twins
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -176,26 +178,37 @@ class Killing:
     """What was so at the moment of the kill."""
 
     victim: str = ""
-    training: list[str] = field(default_factory=list)
+    busy: list[str] = field(default_factory=list)
     held: int = 0
     finished: int = 0
+    all: int = 0
 
 
-def kill_one(cluster: Any, client: Any, executor: Recorded, seen: Killing) -> None:
-    """Kill a worker that trains experts, after a few of all jobs are done."""
+def kill_one(cluster: Any, client: Any, executor: Recorded, seen: Killing, job: str) -> None:
+    """Kill a worker that does such a job, after a few of all jobs are done."""
     pids = {nanny.worker_address: nanny.pid for nanny in cluster.workers.values()}
     end = time.monotonic() + 30
     while time.monotonic() < end:
         seen.finished = sum(job.done() for job in executor.jobs)
         if seen.finished >= 3:
             for address, keys in client.processing().items():
-                seen.training = [key for key in keys if str(key).startswith("train")]
-                if seen.training and address in pids:
+                seen.busy = [key for key in keys if str(key).startswith(job)]
+                if seen.busy and address in pids:
                     seen.victim, seen.held = address, len(client.has_what()[address])
                     seen.finished = sum(job.done() for job in executor.jobs)
                     os.kill(pids[address], signal.SIGKILL)
                     return
         time.sleep(0.005)
+
+
+@contextmanager
+def killing(cluster: Any, client: Any, job: str) -> Iterator[tuple[Recorded, Killing]]:
+    """An executor of which a worker is killed, and how that was."""
+    executor, seen = Recorded(client), Killing()
+    killer = threading.Thread(target=kill_one, args=(cluster, client, executor, seen, job))
+    killer.start()
+    yield executor, seen
+    killer.join()
 
 
 @pytest.fixture(scope="module")
@@ -205,18 +218,15 @@ def survived(cluster: Any, client: Any) -> tuple[list[gf.PartitionExpert], list[
     expected = bits(gf.fit_experts((x, y), executor=client, random_state=1))
     x, y = client.persist(x), client.persist(y)
     distributed.wait([x, y])
-    executor, seen = Recorded(client), Killing()
-    killer = threading.Thread(target=kill_one, args=(cluster, client, executor, seen))
-    killer.start()
-    experts = gf.fit_experts((x, y), executor=executor, random_state=1)
-    killer.join()
+    with killing(cluster, client, "train") as (executor, seen):
+        experts = gf.fit_experts((x, y), executor=executor, random_state=1)
     return experts, expected, seen
 
 
 def test_a_killed_worker_changes_nothing(client: Any, survived: Any) -> None:
     """No margin: the worker is killed while it has experts to train, which is asserted."""
     experts, expected, seen = survived
-    assert seen.training, "no worker was training: nothing was killed"
+    assert seen.busy, "no worker was training: nothing was killed"
     assert seen.held > 0, "the worker held no rows"
     assert 3 <= seen.finished < CHUNKS
     # Dask starts a new worker in its place, with another address.
@@ -251,3 +261,88 @@ def test_rows_that_were_only_scattered_are_lost(cluster: Any, client: Any) -> No
     assert bits(experts[1:]) == bits(gf.fit_experts([rows(1)], random_state=3))
     with pytest.raises(RuntimeError, match=r"partition 0: .*not scattered ones"):
         experts[0].predict(NEW)
+
+
+# ---- a GP on the nearest rows of all partitions
+
+UNEVEN = (700, 1500, 3, 900, 897)
+
+
+def many() -> tuple[Any, Any]:
+    """Rows of which some are copies of rows in other partitions."""
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-2, 2, size=(sum(UNEVEN), 3))
+    y = np.sin(2 * x).sum(axis=1) + 0.1 * rng.normal(size=len(x))
+    x[3200:3300], y[3200:3300] = x[:100], y[:100]
+    return x, y
+
+
+@pytest.fixture(scope="module")
+def nearest(cluster: Any, client: Any) -> tuple[gf.NearestExpert, Killing]:
+    """One that was fitted while a worker was killed."""
+    from dask import array
+
+    x, y = many()
+    given = array.from_array(x, chunks=(UNEVEN, 3)), array.from_array(y, chunks=UNEVEN)
+    given = tuple(map(client.persist, given))
+    distributed.wait(given)
+    with killing(cluster, client, "of_part") as (executor, seen):
+        (expert,) = gf.fit_nearest(given, executor=executor, kernels="matern32", random_state=1)
+        seen.all = len(executor.jobs)
+    return expert, seen
+
+
+def test_nearest_rows_in_partitions_are_those_of_one_table(nearest: Any) -> None:
+    """Bit for bit, though a worker was killed that had jobs to do, which is asserted."""
+    expert, seen = nearest
+    assert seen.busy and seen.held > 0
+    assert 3 <= seen.finished < seen.all
+    x, y = many()
+    gp = gf.GP("matern32", random_state=1).fit(x, y)
+    assert (expert.hyper_, expert.neighbours_) == (gp.hyper_, gp.neighbours_)
+    new = np.random.default_rng(6).uniform(-3, 3, size=(1100, 3))
+    for noise in (True, False):
+        there, here = (e.predict(new, True, noise=noise) for e in (expert, gp))
+        np.testing.assert_array_equal(there, here)
+    # Rows left out, their copies with them.
+    row_of = {row.tobytes(): i for i, row in enumerate(x)}
+    mean, std, _ = gp._left_out(twins(x, y))
+    for own, targets in (expert.sample(300), (x[:20], y[:20])):
+        of_one = [row_of[row.tobytes()] for row in own]
+        there = expert.left_out(own, targets)
+        np.testing.assert_array_equal(there, (mean[of_one], std[of_one]))
+    np.testing.assert_array_equal(expert.left_out(new, new[:, 0]), expert.predict(new, True))
+
+
+def test_weights_are_learned_from_what_nearest_rows_say_without_a_row(nearest: Any) -> None:
+    expert, _ = nearest
+    x, y = expert.sample(200)
+    flat = lambda X: (np.zeros(len(X)), np.full(len(X), 0.3))  # noqa: E731
+    mean, std = (np.column_stack(pair) for pair in zip(expert.left_out(x, y), flat(x), strict=True))
+    asked = gf.Baseline(estimators=[expert, flat]).fit(x, y)
+    np.testing.assert_array_equal(
+        asked.weights_, gf.Baseline().fit(x, y, mean=mean, std=std).weights_
+    )
+    new = np.random.default_rng(6).uniform(-2, 2, size=(7, 3))
+    pool = asked.weights_ @ [expert.predict(new), np.zeros(7)]
+    np.testing.assert_allclose(asked.predict(new), pool, rtol=0, atol=1e-12)
+
+
+def test_an_expert_on_nearest_rows_goes_where_its_rows_do(nearest: Any) -> None:
+    with pytest.raises(TypeError, match="rows of this expert are on a Dask cluster"):
+        pickle.dumps(nearest[0])
+
+
+def test_nearest_rows_refuse_partitions_that_make_no_table() -> None:
+    x, y = rows(0)
+    hole = x.copy()
+    hole[5, 1] = np.nan
+    for other, words in [
+        ((x[:, :1], y), "partition 1: has 1 inputs where partition 0 has 2"),
+        ((hole, y), "partition 1: .*row 6, input 2 is NaN: drop the row"),
+        ((x, np.append(y[1:], np.inf)), "partition 1: .*row 40: the target is inf: drop the row"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            gf.fit_nearest([(x, y), other])
+    with pytest.raises(ValueError, match=r"setting `kernel`: .*cubic"):
+        gf.fit_nearest([(x, y)], kernels=["cubic"])
