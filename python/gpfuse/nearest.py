@@ -133,6 +133,9 @@ class NearestExpert(Elsewhere):
         return found
 
     def _each(self, x: _Array, y: _Array | None, noise: bool) -> tuple[_Array, _Array]:
+        if len(holes := np.argwhere(~np.isfinite(x))):
+            row, i = holes[0]
+            raise ValueError(f"row {row + 1}, input {i + 1} is {x[row, i]}: drop the row")
         said = [np.empty((2, 0))]
         for first in range(0, len(x), _TOGETHER):
             part = slice(first, first + _TOGETHER)

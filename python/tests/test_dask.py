@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -178,37 +177,26 @@ class Killing:
     """What was so at the moment of the kill."""
 
     victim: str = ""
-    busy: list[str] = field(default_factory=list)
+    training: list[str] = field(default_factory=list)
     held: int = 0
     finished: int = 0
-    all: int = 0
 
 
-def kill_one(cluster: Any, client: Any, executor: Recorded, seen: Killing, job: str) -> None:
-    """Kill a worker that does such a job, after a few of all jobs are done."""
+def kill_one(cluster: Any, client: Any, executor: Recorded, seen: Killing) -> None:
+    """Kill a worker that trains experts, after a few of all jobs are done."""
     pids = {nanny.worker_address: nanny.pid for nanny in cluster.workers.values()}
     end = time.monotonic() + 30
     while time.monotonic() < end:
         seen.finished = sum(job.done() for job in executor.jobs)
         if seen.finished >= 3:
             for address, keys in client.processing().items():
-                seen.busy = [key for key in keys if str(key).startswith(job)]
-                if seen.busy and address in pids:
+                seen.training = [key for key in keys if str(key).startswith("train")]
+                if seen.training and address in pids:
                     seen.victim, seen.held = address, len(client.has_what()[address])
                     seen.finished = sum(job.done() for job in executor.jobs)
                     os.kill(pids[address], signal.SIGKILL)
                     return
         time.sleep(0.005)
-
-
-@contextmanager
-def killing(cluster: Any, client: Any, job: str) -> Iterator[tuple[Recorded, Killing]]:
-    """An executor of which a worker is killed, and how that was."""
-    executor, seen = Recorded(client), Killing()
-    killer = threading.Thread(target=kill_one, args=(cluster, client, executor, seen, job))
-    killer.start()
-    yield executor, seen
-    killer.join()
 
 
 @pytest.fixture(scope="module")
@@ -218,15 +206,18 @@ def survived(cluster: Any, client: Any) -> tuple[list[gf.PartitionExpert], list[
     expected = bits(gf.fit_experts((x, y), executor=client, random_state=1))
     x, y = client.persist(x), client.persist(y)
     distributed.wait([x, y])
-    with killing(cluster, client, "train") as (executor, seen):
-        experts = gf.fit_experts((x, y), executor=executor, random_state=1)
+    executor, seen = Recorded(client), Killing()
+    killer = threading.Thread(target=kill_one, args=(cluster, client, executor, seen))
+    killer.start()
+    experts = gf.fit_experts((x, y), executor=executor, random_state=1)
+    killer.join()
     return experts, expected, seen
 
 
 def test_a_killed_worker_changes_nothing(client: Any, survived: Any) -> None:
     """No margin: the worker is killed while it has experts to train, which is asserted."""
     experts, expected, seen = survived
-    assert seen.busy, "no worker was training: nothing was killed"
+    assert seen.training, "no worker was training: nothing was killed"
     assert seen.held > 0, "the worker held no rows"
     assert 3 <= seen.finished < CHUNKS
     # Dask starts a new worker in its place, with another address.
@@ -277,8 +268,27 @@ def many() -> tuple[Any, Any]:
     return x, y
 
 
+class Deadly(Recorded):
+    """One that kills a worker which holds rows, as soon as it was given so many jobs."""
+
+    def __init__(self, client: Any, cluster: Any, after: int) -> None:
+        super().__init__(client)
+        self.cluster, self.after, self.unfinished, self.held = cluster, after, 0, 0
+
+    def submit(self, *args: Any, **options: Any) -> Future[Any]:
+        job = super().submit(*args, **options)
+        if len(self.jobs) == self.after:
+            held = self._client.has_what()
+            nannies = self.cluster.workers.values()
+            victim = max(nannies, key=lambda nanny: len(held.get(nanny.worker_address, ())))
+            self.held = len(held[victim.worker_address])
+            os.kill(victim.pid, signal.SIGKILL)
+            self.unfinished = sum(not job.done() for job in self.jobs)
+        return job
+
+
 @pytest.fixture(scope="module")
-def nearest(cluster: Any, client: Any) -> tuple[gf.NearestExpert, Killing]:
+def nearest(cluster: Any, client: Any) -> tuple[gf.NearestExpert, Deadly]:
     """One that was fitted while a worker was killed."""
     from dask import array
 
@@ -286,17 +296,17 @@ def nearest(cluster: Any, client: Any) -> tuple[gf.NearestExpert, Killing]:
     given = array.from_array(x, chunks=(UNEVEN, 3)), array.from_array(y, chunks=UNEVEN)
     given = tuple(map(client.persist, given))
     distributed.wait(given)
-    with killing(cluster, client, "of_part") as (executor, seen):
-        (expert,) = gf.fit_nearest(given, executor=executor, kernels="matern32", random_state=1)
-        seen.all = len(executor.jobs)
-    return expert, seen
+    # By then the partitions were looked at, and look for the neighbours of the first rows.
+    executor = Deadly(client, cluster, after=28)
+    (expert,) = gf.fit_nearest(given, executor=executor, kernels="matern32", random_state=1)
+    return expert, executor
 
 
 def test_nearest_rows_in_partitions_are_those_of_one_table(nearest: Any) -> None:
-    """Bit for bit, though a worker was killed that had jobs to do, which is asserted."""
-    expert, seen = nearest
-    assert seen.busy and seen.held > 0
-    assert 3 <= seen.finished < seen.all
+    """Bit for bit, though a worker was killed that held rows while jobs were waited for."""
+    expert, executor = nearest
+    assert executor.held > 0 and executor.unfinished > 0
+    assert len(executor.jobs) > 2 * executor.after
     x, y = many()
     gp = gf.GP("matern32", random_state=1).fit(x, y)
     assert (expert.hyper_, expert.neighbours_) == (gp.hyper_, gp.neighbours_)
@@ -328,7 +338,13 @@ def test_weights_are_learned_from_what_nearest_rows_say_without_a_row(nearest: A
     np.testing.assert_allclose(asked.predict(new), pool, rtol=0, atol=1e-12)
 
 
-def test_an_expert_on_nearest_rows_goes_where_its_rows_do(nearest: Any) -> None:
+def test_an_expert_on_nearest_rows_refuses_what_it_cannot_do(nearest: Any) -> None:
+    with pytest.raises(ValueError, match="row 2, input 3 is inf: drop the row"):
+        nearest[0].predict([[0.0, 0.0, 0.0], [0.0, 0.0, np.inf]])
+    with pytest.raises(ValueError, match=r"y: found shape \(2,\): expected \(1,\)"):
+        nearest[0].left_out([[0.0, 0.0, 0.0]], [1.0, 2.0])
+    with pytest.raises(ValueError, match="rows: 4001 of 4000 rows"):
+        nearest[0].sample(4001)
     with pytest.raises(TypeError, match="rows of this expert are on a Dask cluster"):
         pickle.dumps(nearest[0])
 

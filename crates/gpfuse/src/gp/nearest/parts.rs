@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Table;
 use super::neighbourhoods::Neighbourhoods;
 use super::search::{Index, Near, order};
+use crate::gp::posterior::check_shape;
 use crate::kernel::Kernel;
 use crate::scale::mean_on;
 use crate::{Error, Result};
@@ -42,13 +43,15 @@ impl Part {
         counts: &[usize],
         threads: usize,
     ) -> Result<Vec<Vec<Near>>> {
-        if ell.len() != self.table.inputs || queries.len() != ell.len() * counts.len() {
+        let inputs = self.table.inputs;
+        if ell.len() != inputs {
             return Err(Error::Shape {
-                what: "queries".into(),
-                expected: format!("{} of {} inputs", counts.len(), self.table.inputs),
-                found: format!("{} numbers", queries.len()),
+                what: "lengthscales".into(),
+                expected: inputs.to_string(),
+                found: ell.len().to_string(),
             });
         }
+        check_shape(queries, inputs, counts.len())?;
         self.index(kernel, ell).nearest(&self.table.x, queries, |q| counts[q], threads)
     }
 
