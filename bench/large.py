@@ -18,7 +18,7 @@ histgb: scikit-learn's HistGradientBoostingRegressor for 19 quantiles; no densit
 xgboost-distribution: a normal density, at most 2,000 rounds with learning rate 0.05, stopped by a
 random tenth.
 ngboost: as in `bench/peers_tables.py`.
-gpboost: GPBoost's GP by Vecchia's approximation, 30 neighbours, Matern 5/2 with a lengthscale per input.
+gpboost: GPBoost's GP by Vecchia's approximation, 30 neighbours, Matern 5/2, lengthscale per input.
 svgp: GPyTorch, 1,024 inducing points, Matern 5/2, 50 epochs of Adam (0.01) in batches of 1,024.
 """
 
