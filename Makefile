@@ -36,7 +36,7 @@ arviz1:
 # The library's tests on each instruction set that the machine has but would not choose; by name,
 # so that nothing is built again. Calibration and whole programs are of the model, not of the code for a set.
 TESTS := $(patsubst crates/gpfuse/tests/%.rs,--test %,\
-    $(filter-out %/sbc.rs %/examples.rs %/experts_auto.rs,$(wildcard crates/gpfuse/tests/*.rs)))
+    $(filter-out %/sbc.rs %/sbc_linear.rs %/compare.rs %/worth.rs %/examples.rs %/experts_auto.rs,$(wildcard crates/gpfuse/tests/*.rs)))
 other-sets:
 	@$(CARGO) build --quiet --release -p gpfuse-cli
 	@target/release/gpfuse --version | sed -n 's/^instruction sets: \(.*\) (in use: \(.*\))/\1 \2/p' \
