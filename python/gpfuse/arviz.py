@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import optional
 from .stacking import BHS
 
 _Array = NDArray[np.float64]
@@ -84,7 +85,9 @@ class _Left:
         with warnings.catch_warnings():
             # Ours names the model and the rows.
             warnings.simplefilter("ignore")
-            told = _arviz().loo(tree, pointwise=True, var_name=self.variable, **known)
+            told = optional("arviz", "arviz").loo(
+                tree, pointwise=True, var_name=self.variable, **known
+            )
         # ArviZ 1 calls it so, and knows no scale but the log; ArviZ 0 may be set to another.
         values = told.elpd_i if hasattr(told, "elpd_i") else told.loo_i
         scale = {"log": 1.0, "negative_log": -1.0, "deviance": -0.5}[getattr(told, "scale", "log")]
@@ -114,15 +117,6 @@ class _Left:
             )
 
 
-def _arviz() -> Any:
-    try:
-        import arviz
-    except ImportError as missing:
-        words = "stack: ArviZ is not installed: run `pip install gpfuse[arviz]`"
-        raise ImportError(words) from missing
-    return arviz
-
-
 def _tree(name: str, model: Any) -> Any:
     """The model as this version of ArviZ takes it."""
     if not hasattr(model, "groups"):
@@ -130,7 +124,7 @@ def _tree(name: str, model: Any) -> Any:
             f"model `{name}` is of type {type(model).__name__}: give an ArviZ InferenceData or an "
             "xarray DataTree; arviz.from_netcdf reads one from a file"
         )
-    arviz = _arviz()
+    arviz = optional("arviz", "arviz")
     # ArviZ 0 computes with InferenceData, whose groups are a method.
     old = arviz.__version__.startswith("0.") and not callable(model.groups)
     return arviz.from_datatree(model) if old else model

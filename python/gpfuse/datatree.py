@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .columns import Encoded
 from .engine import seed_of, threads_of
+from .errors import optional
 
 if TYPE_CHECKING:
     from xarray import Dataset, DataTree
@@ -59,7 +60,7 @@ def datatree(
     mean, std : arrays of shape (n, experts), optional
         What experts made elsewhere say at these rows, for models fitted with `mean=` and `std=`.
     """
-    xarray = _xarray()
+    xarray = optional("xarray", "arviz")
     if samples < 0:
         raise ValueError(f"samples: {samples} is negative: use 0 or more")
     if samples and not hasattr(estimator, "predict_dist"):
@@ -80,7 +81,7 @@ def weights_datatree(estimator: Sampled, X: Any) -> DataTree:
     `posterior` holds `weight` with the dimensions chain, draw, row and expert. All chains are
     there; where they count differently in predictions, `sample_stats` has their `chain_weight`.
     """
-    xarray = _xarray()
+    xarray = optional("xarray", "arviz")
     rows = estimator._new_rows(X)
     model, whole = estimator.model_, _groups(estimator)
     threads = threads_of(estimator.threads, estimator.n_jobs)
@@ -98,15 +99,6 @@ def weights_datatree(estimator: Sampled, X: Any) -> DataTree:
         groups["sample_stats"] = whole["sample_stats"]
     tree: DataTree = xarray.DataTree.from_dict(groups)
     return tree
-
-
-def _xarray() -> Any:
-    try:
-        import xarray
-    except ImportError as missing:
-        words = "xarray is not installed: run `pip install gpfuse[arviz]`"
-        raise ImportError(words) from missing
-    return xarray
 
 
 def _groups(estimator: Sampled) -> dict[str, Dataset]:

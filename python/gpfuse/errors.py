@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -32,6 +33,16 @@ class Interrupted(KeyboardInterrupt):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (*self.args, self.estimator)
+
+
+def optional(module: str, extra: str) -> Any:
+    """A module that an extra of the package brings."""
+    try:
+        return import_module(module)
+    except ImportError as missing:
+        name = module.partition(".")[0]
+        words = f"{name} is not installed: run `pip install gpfuse[{extra}]`"
+        raise ImportError(words) from missing
 
 
 # Filters of the warnings module belong to all threads; this belongs to one.

@@ -8,21 +8,19 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from . import _gpfuse
 from .chunks import is_collection, is_dask_future
-from .distribution import Distribution
 from .executors import Here, cancelling, client_of, first_failure, in_job, submit
+from .normal import NormalPredictions
 from .partitions import Known, Trained, ask, rows_of
-from .scores import Scores
 
 _Array = NDArray[np.float64]
 
 
-class Elsewhere(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class Elsewhere(NormalPredictions, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A fitted GP whose rows stay where they are."""
 
     kernel_: str
@@ -45,26 +43,6 @@ class Elsewhere(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Nothing: the expert is fitted."""
         return self
-
-    def _moments(self, X: Any, noise: bool) -> tuple[_Array, _Array]:
-        raise NotImplementedError
-
-    def predict(self, X: Any, return_std: bool = False, *, noise: bool = True) -> Any:
-        """Means, and with `return_std` standard deviations of a new observation.
-
-        With `noise=False` they are those of the function without its noise.
-        """
-        mean, std = self._moments(X, noise)
-        return (mean, std) if return_std else mean
-
-    def predict_dist(self, X: Any) -> Distribution:
-        """The predictive distribution at each row of `X`: a normal one."""
-        mean, std = self._moments(X, True)
-        return Distribution(_gpfuse.Predictive.normal(mean, std, 1))
-
-    def evaluate(self, X: Any, y: ArrayLike) -> Scores:
-        """All scores of the predictions at `X` against `y`."""
-        return self.predict_dist(X).evaluate(y)
 
     def _plain(self, X: Any) -> _Array:
         """New rows as checked numbers."""

@@ -7,22 +7,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _gpfuse
-from .distribution import Distribution
 from .engine import seed_of, threads_of, to_json
+from .normal import NormalPredictions
 from .rows import allows_nan, new_rows, training_rows
-from .scores import Scores
 from .settings import OF_GP, described
 
 _Array = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class GP(NormalPredictions, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A Gaussian process with a constant mean and one lengthscale per input.
 
     .. math:: y = f(x) + e, \\quad f \\sim GP(m, v \\, k(r)), \\quad
@@ -118,23 +117,6 @@ class GP(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _moments(self, X: Any, noise: bool) -> tuple[_Array, _Array]:
         check_is_fitted(self)
         return self.gp_.predict(new_rows(self, X), noise, self._threads())
-
-    def predict(self, X: Any, return_std: bool = False, *, noise: bool = True) -> Any:
-        """Means, and with `return_std` standard deviations of a new observation.
-
-        With `noise=False` they are those of the function without its noise.
-        """
-        mean, std = self._moments(X, noise)
-        return (mean, std) if return_std else mean
-
-    def predict_dist(self, X: Any) -> Distribution:
-        """The predictive distribution at each row of `X`: a normal one."""
-        mean, std = self._moments(X, True)
-        return Distribution(_gpfuse.Predictive.normal(mean, std, self._threads()))
-
-    def evaluate(self, X: Any, y: ArrayLike) -> Scores:
-        """All scores of the predictions at `X` against `y`."""
-        return self.predict_dist(X).evaluate(y)
 
     def leave_one_out(self) -> tuple[_Array, _Array]:
         """Mean and standard deviation of each training target, given all the others."""

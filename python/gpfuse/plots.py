@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import optional
 from .pipelines import innermost, predict_dist, weight_effects, weights
 
 if TYPE_CHECKING:
@@ -213,11 +214,7 @@ def plot_calibration(
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as missing:
-        words = "matplotlib is not installed: run `pip install gpfuse[plot]`"
-        raise ImportError(words) from missing
+    pyplot = optional("matplotlib.pyplot", "plot")
     found: Axes = pyplot.subplots(figsize=(7, 4), layout="constrained")[1]
     return found
 

@@ -8,6 +8,7 @@ mod arrays;
 mod columns;
 mod compare;
 mod error;
+mod fit;
 mod gp;
 mod model;
 mod nearest;
@@ -30,9 +31,11 @@ mod _gpfuse {
     #[pymodule_export]
     use super::compare::{compare, contestants};
     #[pymodule_export]
+    use super::fit::fit;
+    #[pymodule_export]
     use super::gp::{Gp, twins};
     #[pymodule_export]
-    use super::model::{Model, fit};
+    use super::model::Model;
     #[pymodule_export]
     use super::nearest::{Ascent, Merged, Neighbourhoods, Part, are_copies, prints};
     #[pymodule_export]

@@ -257,8 +257,8 @@ impl Diagnostics {
             });
         }
         if setup.interrupted && !out.is_empty() {
-            let words = "the chains were stopped before they had the draws that they were to have, and have not mixed: \
-                         let the fit run to its end";
+            let words = "the chains were stopped before they had the draws that they were to have, and those they have \
+                         do not pass the diagnostics: let the fit run to its end";
             return vec![Message::new(words)];
         }
         out
@@ -369,5 +369,10 @@ mod tests {
         assert!(with[0].contains("Try the Hilbert basis (basis=\"hilbert\"), weights"), "{with:?}");
         assert!(without[0].contains("Try weights for the chains"), "{without:?}");
         assert!(!without[0].contains("ilbert"), "{without:?}");
+        // What was stopped is to go on first.
+        let stopped = Setup { interrupted: true, ..SETUP };
+        let told = modes.verdict(&stopped);
+        assert!(told.len() == 1 && told[0].to_string().contains("let the fit run to its end"));
+        assert!(super::tests::found(1.0, 0).verdict(&stopped).is_empty());
     }
 }

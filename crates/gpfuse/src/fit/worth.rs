@@ -316,6 +316,25 @@ mod tests {
         assert!((0..40).any(|i| i != row && before[i] != after[i]));
     }
 
+    /// What predicts better than the fusion is named where that is sure, and only there.
+    #[test]
+    fn a_line_that_is_surely_better_is_named() {
+        let line =
+            |what, above, above_se| Line { what, nlpd: 1.0 + above, se: None, above, above_se };
+        let worth = |equal: f64| Worth {
+            rows: 9,
+            lines: vec![
+                line(Scored::Expert("a".into()), 0.3, Some(0.1)),
+                line(Scored::Equal, equal, Some(0.1)),
+                line(Scored::Constant, 0.0, None),
+            ],
+        };
+        assert!(worth(-0.25).words().ends_with(
+            "; `mixture, equal weights` predicts better than it, by more than two errors"
+        ));
+        assert!(!worth(-0.15).words().contains("predicts better than it"));
+    }
+
     /// Of an expert that is right everywhere and one that is not, the mixture comes near the first.
     #[test]
     fn the_mixture_finds_the_better_expert() {
