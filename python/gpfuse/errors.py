@@ -37,12 +37,13 @@ class Interrupted(KeyboardInterrupt):
 
 def optional(module: str, extra: str) -> Any:
     """A module that an extra of the package brings."""
+    package = module.partition(".")[0]
     try:
-        return import_module(module)
+        import_module(package)
     except ImportError as missing:
-        name = module.partition(".")[0]
-        words = f"{name} is not installed: run `pip install gpfuse[{extra}]`"
+        words = f"{package} is not installed: run `pip install gpfuse[{extra}]`"
         raise ImportError(words) from missing
+    return import_module(module)
 
 
 # Filters of the warnings module belong to all threads; this belongs to one.
